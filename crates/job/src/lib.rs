@@ -1,0 +1,5 @@
+//! The job language: text in, jobs or diagnostics out.
+
+mod model;
+
+pub use model::*;

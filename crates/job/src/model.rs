@@ -1,0 +1,627 @@
+//! A job as the rest of Fathom sees it: every value resolved, every default filled in.
+//!
+//! Sizes are bytes, times are nanoseconds, shares are whole per cent. Names are fio's where fio has a name.
+
+use units::{Bytes, Nanos, Rate};
+
+/// Everything one invocation asks for: the jobs in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The jobs, in the order in which they were written. `numjobs` is not expanded.
+    pub jobs: Vec<Job>,
+    /// Options that were set for all jobs, as typed: canonical name and text, for fio's `global options`.
+    pub globals: Vec<(String, String)>,
+}
+
+/// One job: a section of a job file, or the options after one `--name`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// `name`, or the section's title.
+    pub name: String,
+    /// `description`, if given.
+    pub description: Option<String>,
+    /// The options set for this job alone, as typed: canonical name and text, for fio's `job options`.
+    pub echo: Vec<(String, String)>,
+    /// Who runs when, and with whom results are merged.
+    pub grouping: Grouping,
+    /// How operations reach the device.
+    pub engine: EngineOptions,
+    /// Which files, and how they are made.
+    pub files: FileOptions,
+    /// Which part of the files, how much, and for how long.
+    pub extent: Extent,
+    /// Reads or writes, where, and in which sizes.
+    pub pattern: Pattern,
+    /// How many in flight, and at which pace.
+    pub pace: Pace,
+    /// Syncing while it runs and at its end.
+    pub sync: SyncOptions,
+    /// What is written.
+    pub payload: Payload,
+    /// What is checked, and how.
+    pub verify: VerifyOptions,
+    /// What is measured, logged and printed.
+    pub stats: StatOptions,
+    /// What happens on an error.
+    pub on_error: ErrorOptions,
+}
+
+/// Three values, for reads, writes and trims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerKind<T> {
+    /// For reads.
+    pub read: T,
+    /// For writes.
+    pub write: T,
+    /// For trims.
+    pub trim: T,
+}
+
+/// Who runs when, and with whom results are merged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grouping {
+    /// Wait until everything before this job has ended; implies a new reporting group.
+    pub stonewall: bool,
+    /// Begin a new reporting group without waiting.
+    pub new_group: bool,
+    /// Merge the results of adjacent jobs of one reporting group.
+    pub group_reporting: bool,
+    /// How many workers run this job, at least 1.
+    pub numjobs: u32,
+    /// `thread`: fio's choice between a thread and a process. Fathom always uses threads; kept for the echo.
+    pub thread: bool,
+    /// When this job ends, the others end.
+    pub exitall: bool,
+    /// Processors its workers may use; empty for all.
+    pub cpus_allowed: Vec<u32>,
+    /// One processor for each worker instead of all for all.
+    pub cpus_split: bool,
+}
+
+/// Which engine carries out operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Linux `io_uring`.
+    IoUring,
+    /// Linux native asynchronous I/O.
+    Libaio,
+    /// `pread` and `pwrite`.
+    Psync,
+    /// `lseek` and `read` or `write`.
+    Sync,
+    /// `readv` and `writev`.
+    Vsync,
+    /// `preadv` and `pwritev`.
+    Pvsync,
+    /// `preadv2` and `pwritev2`.
+    Pvsync2,
+    /// glibc's POSIX AIO, mapped to `io_uring` with a note.
+    Posixaio,
+    /// Memory mapping.
+    Mmap,
+    /// No device at all: every operation is done at once.
+    Null,
+}
+
+impl Engine {
+    /// The name that fio uses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IoUring => "io_uring",
+            Self::Libaio => "libaio",
+            Self::Psync => "psync",
+            Self::Sync => "sync",
+            Self::Vsync => "vsync",
+            Self::Pvsync => "pvsync",
+            Self::Pvsync2 => "pvsync2",
+            Self::Posixaio => "posixaio",
+            Self::Mmap => "mmap",
+            Self::Null => "null",
+        }
+    }
+
+    /// Whether more than one operation can be in flight. `null` counts: fio lets it queue.
+    #[must_use]
+    pub const fn is_async(self) -> bool {
+        matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Null)
+    }
+}
+
+/// How operations reach the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Which engine.
+    pub engine: Engine,
+    /// `O_DIRECT`: past the page cache.
+    pub direct: bool,
+    /// Polled completions (`hipri`).
+    pub hipri: bool,
+    /// Buffers registered with the kernel (`fixedbufs`).
+    pub fixedbufs: bool,
+    /// Files registered with the kernel (`registerfiles`).
+    pub registerfiles: bool,
+    /// A kernel thread submits (`sqthread_poll`).
+    pub sqthread_poll: bool,
+    /// The processor of that thread.
+    pub sqthread_poll_cpu: Option<u32>,
+    /// Where buffers come from.
+    pub mem: Memory,
+    /// Alignment of buffers in bytes; Fathom never goes below 4096.
+    pub iomem_align: u32,
+}
+
+/// Where buffers come from (`mem`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// The heap.
+    #[default]
+    Malloc,
+    /// System V shared memory.
+    Shm,
+    /// System V shared memory on huge pages.
+    ShmHuge,
+    /// An anonymous mapping.
+    Mmap,
+    /// An anonymous mapping on huge pages.
+    MmapHuge,
+    /// A shared mapping.
+    MmapShared,
+}
+
+/// Which files, and how they are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileOptions {
+    /// `filename`, split at `:`; empty when names are generated.
+    pub filenames: Vec<String>,
+    /// `directory`, split at `:`; clone `i` uses entry `i` modulo the count.
+    pub directories: Vec<String>,
+    /// Template of generated names.
+    pub filename_format: String,
+    /// How many files are generated per worker.
+    pub nrfiles: u32,
+    /// At most this many are open at once; `None` for all.
+    pub openfiles: Option<u32>,
+    /// Which file comes next.
+    pub service: FileService,
+    /// Size of each generated file: lowest and highest, equal for a fixed size.
+    pub filesize: Option<(Bytes, Bytes)>,
+    /// Files are made when they are opened, not before the run.
+    pub create_on_open: bool,
+    /// How space is reserved before files are written.
+    pub fallocate: Fallocate,
+    /// Lay files out first so that writes never extend them.
+    pub overwrite: bool,
+    /// Drop the page cache of each file before the run.
+    pub invalidate: bool,
+    /// `O_SYNC` or `O_DSYNC`.
+    pub open_sync: OpenSync,
+    /// `allow_mounted_write`: permits writes to a mounted device in `fathom fio`.
+    pub allow_mounted_write: bool,
+    /// `allow_file_create`: permits making files that do not exist.
+    pub allow_file_create: bool,
+}
+
+/// Which file comes next (`file_service_type`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FileService {
+    /// The order.
+    pub order: FileOrder,
+    /// Operations on one file before the next is chosen, at least 1.
+    pub switch_every: u32,
+}
+
+/// The order of files.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FileOrder {
+    /// One after the other, an operation each.
+    RoundRobin,
+    /// One after the other, each to its end.
+    Sequential,
+    /// Any.
+    Random,
+    /// By a Zipf distribution with this exponent.
+    Zipf(f64),
+    /// By a Pareto distribution with this power.
+    Pareto(f64),
+    /// By a normal distribution with this deviation in per cent.
+    Normal(f64),
+}
+
+/// How space is reserved before files are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallocate {
+    /// Not at all.
+    None,
+    /// By the system's own call where it has one.
+    Native,
+    /// By `posix_fallocate`.
+    Posix,
+    /// Keeping the file's size.
+    Keep,
+    /// By extending with `ftruncate`.
+    Truncate,
+}
+
+/// How files are opened for synchronous writes (`sync`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenSync {
+    /// Neither.
+    #[default]
+    None,
+    /// `O_SYNC`.
+    Sync,
+    /// `O_DSYNC`.
+    Dsync,
+}
+
+/// A size that may be a share of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// So many per cent of the file or device.
+    Percent(u32),
+}
+
+/// Which part of the files, how much, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// `size`: the region over all files of the job; `None` for the whole of existing files.
+    pub size: Option<Size>,
+    /// `io_size`: how much is transferred, when it differs from the region.
+    pub io_size: Option<Size>,
+    /// Where the region begins.
+    pub offset: Size,
+    /// How much further it begins for each clone.
+    pub offset_increment: Size,
+    /// At most this many operations.
+    pub number_ios: Option<u64>,
+    /// How often the whole is repeated.
+    pub loops: u32,
+    /// At most this long; zero for no limit.
+    pub runtime: Nanos,
+    /// Go on until `runtime` ends, over and over.
+    pub time_based: bool,
+    /// Time before results count.
+    pub ramp_time: Nanos,
+    /// Time before the job begins: least and most.
+    pub startdelay: (Nanos, Nanos),
+}
+
+/// Reads or writes, where, and in which sizes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// Which kinds of operation.
+    pub direction: Direction,
+    /// Random offsets rather than one after the other.
+    pub random: bool,
+    /// `rw=…:N`: with random offsets, so many operations in a row before the next random one (at least 1);
+    /// in sequence, so many bytes left out after each (negative: backwards).
+    pub modifier: i64,
+    /// Share of reads in a mix, in per cent.
+    pub rwmixread: u32,
+    /// Block sizes.
+    pub block_sizes: PerKind<BlockSizes>,
+    /// Block sizes may be any number of bytes, not only multiples of the least.
+    pub bs_unaligned: bool,
+    /// Offsets are multiples of this; `None` for the least block size.
+    pub blockalign: Option<PerKind<u32>>,
+    /// Blocks may repeat within a pass.
+    pub norandommap: bool,
+    /// How offsets are drawn.
+    pub generator: Generator,
+    /// Where offsets fall.
+    pub distribution: PerKind<Distribution>,
+    /// Share of random offsets in a random pattern, in per cent.
+    pub percentage_random: PerKind<u32>,
+    /// The same offsets on every run.
+    pub randrepeat: bool,
+    /// `randseed`, which overrides `randrepeat`.
+    pub randseed: Option<u64>,
+}
+
+/// Which kinds of operation a job issues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Trims.
+    Trim,
+    /// Reads and writes, mixed.
+    ReadWrite,
+    /// Each block trimmed, then written.
+    TrimWrite,
+}
+
+impl Direction {
+    /// Whether anything on the device is changed.
+    #[must_use]
+    pub const fn changes_data(self) -> bool {
+        !matches!(self, Self::Read)
+    }
+
+    /// Whether reads are among the operations.
+    #[must_use]
+    pub const fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::ReadWrite)
+    }
+
+    /// Whether writes are among the operations.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::ReadWrite | Self::TrimWrite)
+    }
+
+    /// Whether trims are among the operations.
+    #[must_use]
+    pub const fn trims(self) -> bool {
+        matches!(self, Self::Trim | Self::TrimWrite)
+    }
+}
+
+/// The block sizes of one kind of operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockSizes {
+    /// Always this.
+    Fixed(u32),
+    /// Anything between, in multiples of the least.
+    Range(u32, u32),
+    /// These, each with its share in per cent; the shares add up to 100.
+    Split(Vec<(u32, u32)>),
+}
+
+impl BlockSizes {
+    /// The least block size.
+    #[must_use]
+    pub fn min(&self) -> u32 {
+        match self {
+            Self::Fixed(size) | Self::Range(size, _) => *size,
+            Self::Split(parts) => parts.iter().map(|part| part.0).min().unwrap_or(0),
+        }
+    }
+
+    /// The greatest block size.
+    #[must_use]
+    pub fn max(&self) -> u32 {
+        match self {
+            Self::Fixed(size) | Self::Range(_, size) => *size,
+            Self::Split(parts) => parts.iter().map(|part| part.0).max().unwrap_or(0),
+        }
+    }
+}
+
+/// How offsets are drawn (`random_generator`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generator {
+    /// fio's default.
+    #[default]
+    Tausworthe,
+    /// The same for large files.
+    Tausworthe64,
+    /// A sequence without repeats that needs no map.
+    Lfsr,
+}
+
+/// Where random offsets fall (`random_distribution`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Distribution {
+    /// Everywhere alike.
+    #[default]
+    Uniform,
+    /// Zipf with exponent `theta`; the hottest block at `center` (a share of the file) if given.
+    Zipf {
+        /// The exponent.
+        theta: f64,
+        /// Where the hottest block is, as a share of the file.
+        center: Option<f64>,
+    },
+    /// Pareto with power `h`.
+    Pareto {
+        /// The power.
+        h: f64,
+        /// Where the hottest block is, as a share of the file.
+        center: Option<f64>,
+    },
+    /// Normal with this deviation in per cent of the file.
+    Normal {
+        /// Deviation in per cent.
+        deviation: f64,
+        /// Where the hottest block is, as a share of the file.
+        center: Option<f64>,
+    },
+    /// So many per cent of operations to so many per cent of the file, in order.
+    Zoned(Vec<(u32, u32)>),
+    /// So many per cent of operations to so many bytes of the file, in order.
+    ZonedAbs(Vec<(u32, Bytes)>),
+}
+
+/// How many in flight, and at which pace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace {
+    /// Operations in flight, as asked for; engines that are not asynchronous use 1.
+    pub iodepth: u32,
+    /// Submit in groups of this many; `None` for as many as there are.
+    pub batch: Option<u32>,
+    /// Collect at least this many completions at a time; 0 to poll.
+    pub batch_complete_min: u32,
+    /// Collect at most this many completions at a time.
+    pub batch_complete_max: Option<u32>,
+    /// Refill only when the depth has fallen to this.
+    pub iodepth_low: Option<u32>,
+    /// Bytes per second for each kind of operation.
+    pub rate: PerKind<Option<Rate>>,
+    /// Operations per second for each kind.
+    pub rate_iops: PerKind<Option<Rate>>,
+    /// How arrivals are spread.
+    pub process: Arrivals,
+    /// Idle time after each block of operations.
+    pub thinktime: Nanos,
+    /// How much of the idle time is spent spinning.
+    pub thinktime_spin: Nanos,
+    /// Operations between idle times.
+    pub thinktime_blocks: u64,
+    /// Whether those operations are counted at issue or at completion.
+    pub thinktime_blocks_type: ThinktimeBlocks,
+    /// Idle after each span of this much time instead of after a count; zero for off.
+    pub thinktime_iotime: Nanos,
+}
+
+/// How arrivals are spread under a rate (`rate_process`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// As a Poisson process.
+    Poisson,
+}
+
+/// What `thinktime_blocks` counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ThinktimeBlocks {
+    /// Completed operations.
+    #[default]
+    Complete,
+    /// Issued operations.
+    Issue,
+}
+
+/// Syncing while a job runs and at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SyncOptions {
+    /// `fsync` after every so many writes; 0 for never.
+    pub fsync: u32,
+    /// `fdatasync` after every so many writes; 0 for never.
+    pub fdatasync: u32,
+    /// `fsync` once when the job ends.
+    pub end_fsync: bool,
+    /// `fsync` when a file is closed.
+    pub fsync_on_close: bool,
+}
+
+/// What is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// New random bytes for each write.
+    pub refill_buffers: bool,
+    /// Zeroes.
+    pub zero_buffers: bool,
+    /// A cheap change of each buffer before each write, against deduplication.
+    pub scramble_buffers: bool,
+    /// A repeated pattern instead of random bytes.
+    pub pattern: Option<Vec<u8>>,
+}
+
+/// What is checked, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// The method; `None` for no verification.
+    pub method: Option<VerifyMethod>,
+    /// Read back after writing.
+    pub do_verify: bool,
+    /// Stop at the first mismatch.
+    pub fatal: bool,
+    /// Write the good and the bad block to files.
+    pub dump: bool,
+    /// Check what an earlier run of the same job wrote, without writing.
+    pub only: bool,
+    /// `verify_pattern`, already decoded.
+    pub pattern: VerifyPattern,
+    /// Bytes between headers; `None` for the block size.
+    pub interval: Option<u32>,
+}
+
+/// The bytes that a pattern verification expects, repeated over each block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyPattern {
+    /// The pattern's bytes; the places named by `offsets` hold zeroes here.
+    pub bytes: Vec<u8>,
+    /// Places in `bytes` at which the block's offset (`%o`) stands as 8 bytes, least first.
+    pub offsets: Vec<usize>,
+}
+
+/// How written blocks are recognised (`verify`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyMethod {
+    /// CRC-32C.
+    Crc32c,
+    /// CRC-32.
+    Crc32,
+    /// CRC-64.
+    Crc64,
+    /// CRC-16.
+    Crc16,
+    /// CRC-7.
+    Crc7,
+    /// MD5.
+    Md5,
+    /// SHA-1.
+    Sha1,
+    /// SHA-256.
+    Sha256,
+    /// SHA-512.
+    Sha512,
+    /// xxHash, 32 bits.
+    Xxhash,
+    /// The pattern alone, without a header.
+    Pattern,
+    /// Generated for timing only: headers are written and not checked.
+    Null,
+}
+
+/// What is measured, logged and printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatOptions {
+    /// Fewer clock readings: no latencies.
+    pub gtod_reduce: bool,
+    /// No total latency.
+    pub disable_lat: bool,
+    /// No completion latency.
+    pub disable_clat: bool,
+    /// No submission latency.
+    pub disable_slat: bool,
+    /// No bandwidth samples.
+    pub disable_bw: bool,
+    /// Percentiles of completion latency.
+    pub clat_percentiles: bool,
+    /// Percentiles of total latency.
+    pub lat_percentiles: bool,
+    /// Percentiles of submission latency.
+    pub slat_percentiles: bool,
+    /// Which percentiles, in rising order.
+    pub percentile_list: Vec<f64>,
+    /// Prefix of latency logs.
+    pub write_lat_log: Option<String>,
+    /// Prefix of IOPS logs.
+    pub write_iops_log: Option<String>,
+    /// Prefix of bandwidth logs.
+    pub write_bw_log: Option<String>,
+    /// Average log entries over this window; zero for an entry per operation.
+    pub log_avg: Nanos,
+    /// Add offsets to logs.
+    pub log_offset: bool,
+    /// One log per worker.
+    pub per_job_logs: bool,
+    /// Whether the devices' own counters are reported.
+    pub disk_util: bool,
+    /// 1024 or 1000: the base of printed sizes in fio's normal output.
+    pub kb_base: u32,
+    /// How many bytes (0 for both, 8 for bytes, 1 for bits) in fio's normal output.
+    pub unit_base: u32,
+    /// Whether any statistics are kept.
+    pub stats: bool,
+}
+
+/// What happens on an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErrorOptions {
+    /// Go on after failed reads.
+    pub continue_on_read: bool,
+    /// Go on after failed writes.
+    pub continue_on_write: bool,
+    /// Go on after failed verifications.
+    pub continue_on_verify: bool,
+}

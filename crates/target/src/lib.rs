@@ -1,0 +1,94 @@
+//! The seam between the loop that issues operations and whatever carries them out.
+//!
+//! [`Target`] has two families of implementers that never meet: `engine` (real devices, real time) and `sim`
+//! (modelled volumes, virtual time). The loop in `drive` is generic over it and compiled once for each.
+//! **The target owns the clock**: nobody else in Fathom knows what time it is.
+//!
+//! What is *not* here: any implementation for production, any statistics, any knowledge of jobs.
+
+use units::Nanos;
+
+/// Names one of the slots in which an operation can be in flight.
+///
+/// A tag is in use from [`Target::submit`] until its [`Completion`] has been handed out; there is one buffer
+/// per tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag(pub u32);
+
+impl Tag {
+    /// The tag as an index into per-tag tables.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Reads into the tag's buffer.
+    Read,
+    /// Writes from the tag's buffer.
+    Write,
+    /// Tells the device that the range is no longer needed.
+    Trim,
+    /// `fsync`: data and metadata reach the platter.
+    Sync,
+    /// `fdatasync`: data reaches the platter.
+    DataSync,
+}
+
+/// One operation, as the loop hands it to a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// The slot it occupies, and so the buffer it uses.
+    pub tag: Tag,
+    /// What it does.
+    pub kind: Kind,
+    /// Which of the worker's files, by its place in the list the target was opened with.
+    pub file: u32,
+    /// Where it begins, in bytes from the start of the file.
+    pub offset: u64,
+    /// How many bytes it transfers; zero for [`Kind::Sync`] and [`Kind::DataSync`].
+    pub length: u32,
+    /// Where in the tag's buffer it begins: more than zero when the rest of a short transfer is submitted again.
+    pub skip: u32,
+}
+
+/// What became of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The tag, free again from now on.
+    pub tag: Tag,
+    /// When the operation was handed to the device.
+    pub submitted: Nanos,
+    /// When the target saw that it was done.
+    pub completed: Nanos,
+    /// Bytes transferred, or an error number as Linux counts them, negated: `-5` is `EIO`.
+    pub result: i32,
+}
+
+/// Where operations go.
+///
+/// A target is used by one thread. It may hold operations back after [`Target::submit`] so that many go to the
+/// kernel in one call, but no longer than until the next [`Target::wait`].
+pub trait Target {
+    /// The time on this target's clock. It never runs backwards.
+    fn now(&mut self) -> Nanos;
+
+    /// Takes an operation whose tag is free. Whatever goes wrong is told by its completion.
+    fn submit(&mut self, op: Op);
+
+    /// Hands over what was submitted, then appends completions to `done` until there are at least `min` of
+    /// them or `until` has come. With `min` zero it only collects what is done already.
+    ///
+    /// Returns at `until` at the latest (a real target as near to it as the kernel allows), and earlier when
+    /// nothing is in flight and `min` is more than zero only if `until` is [`Nanos::MAX`]: waiting for nothing
+    /// forever has no meaning. A virtual target moves its clock to the instant at which it returns. A signal
+    /// may make it return early with fewer.
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>);
+
+    /// The buffer of a tag that is not in flight, whole; `None` where the target keeps no bytes.
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]>;
+}

@@ -1,0 +1,19 @@
+//! Quantities and seeded randomness: the words every other room speaks.
+//!
+//! A duration is [`Nanos`], a size is [`Bytes`], a frequency is [`Rate`]; binary (`KiB`) and decimal (`kB`)
+//! units are printed by different functions so that one is never taken for the other. Everything random in
+//! Fathom comes from [`random::Random`], which is made from a seed and a stream number and from nothing else.
+//!
+//! What is *not* here: reading units as fio reads them (that is a quirk of the job language and lives in
+//! `job`), and any clock.
+
+mod bytes;
+mod nanos;
+pub mod random;
+mod rate;
+mod text;
+
+pub use bytes::Bytes;
+pub use nanos::Nanos;
+pub use rate::{Rate, Schedule};
+pub use text::{count, grouped, percent, significant};
