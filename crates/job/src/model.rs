@@ -170,7 +170,7 @@ pub enum Memory {
 }
 
 /// Which files, and how they are made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FileOptions {
     /// `filename`, split at `:`; empty when names are generated.
     pub filenames: Vec<String>,
