@@ -1,1 +1,24 @@
+//! Statistics of completed operations.
+//!
+//! A [`Meter`] belongs to one worker and is fed by its loop: for each completion *response* (completed − intended),
+//! *latency* (completed − started) and *service* (completed − submitted), the depth at submission and the sizes of
+//! batches. What it has counted is a [`Summary`]; there is one [`Summary::merge`] for threads, hosts and files.
+//!
+//! Histograms have fio's buckets (64 to each power of two, at most 0.8 % wide), so that fio's `json+` reads back
+//! bit for bit; minimum, maximum, mean and deviation are exact and do not pass through buckets.
+//!
+//! What is *not* here: a clock, an engine, a model, a name, or any formatting.
 
+mod histogram;
+mod logs;
+mod meter;
+mod moments;
+mod series;
+mod summary;
+
+pub use histogram::{BUCKETS, Histogram, bucket_of, value_of};
+pub use logs::{LogEntry, LogKind, LogOptions, Logs};
+pub use meter::{Meter, Options, Sample};
+pub use moments::{Moments, Samples};
+pub use series::{Interval, Series};
+pub use summary::{CpuUse, DepthMap, Direction, DirectionSummary, Latency, Summary};

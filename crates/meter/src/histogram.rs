@@ -1,0 +1,157 @@
+//! Log-linear histogram with fio's buckets.
+
+use units::Nanos;
+
+/// Bits of resolution inside a power of two: 64 buckets.
+const BITS: u32 = 6;
+/// Values from 2^34 ns (17.2 s) on share the last bucket, as in fio.
+const GROUPS: usize = 29;
+/// How many buckets there are.
+pub const BUCKETS: usize = GROUPS << BITS;
+
+/// The bucket that counts `value` (nanoseconds).
+#[inline]
+#[must_use]
+pub const fn bucket_of(value: u64) -> usize {
+    let msb = 63 - (value | 1).leading_zeros();
+    if msb <= BITS {
+        return value as usize;
+    }
+    let shift = msb - BITS;
+    let index = ((shift as usize + 1) << BITS) + ((value >> shift) as usize & ((1 << BITS) - 1));
+    if index < BUCKETS { index } else { BUCKETS - 1 }
+}
+
+/// The value that stands for a bucket (nanoseconds): its middle, cut to a whole number.
+#[must_use]
+pub const fn value_of(bucket: usize) -> u64 {
+    if bucket < 2 << BITS {
+        return bucket as u64;
+    }
+    let shift = (bucket >> BITS) - 1;
+    let base = 1u64 << (shift + BITS as usize);
+    let step = (bucket & ((1 << BITS) - 1)) as u64;
+    base + (step << shift) + ((1 << shift) >> 1)
+}
+
+/// How often each latency occurred. It takes no memory until it has counted something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram {
+    counts: Option<Box<[u64; BUCKETS]>>,
+}
+
+impl Histogram {
+    /// Counts `n` occurrences of `value` nanoseconds.
+    #[inline]
+    pub fn add(&mut self, value: u64, n: u64) {
+        self.add_at(bucket_of(value), n);
+    }
+
+    /// Counts `n` occurrences in `bucket`; a bucket that does not exist is the last one.
+    #[inline]
+    pub fn add_at(&mut self, bucket: usize, n: u64) {
+        let counts = match &mut self.counts {
+            Some(counts) => counts,
+            empty => empty.insert(empty_counts()),
+        };
+        counts[bucket.min(BUCKETS - 1)] += n;
+    }
+
+    /// Adds what another histogram counted.
+    pub fn merge(&mut self, other: &Self) {
+        let Some(theirs) = &other.counts else { return };
+        match &mut self.counts {
+            None => self.counts = Some(theirs.clone()),
+            Some(ours) => ours.iter_mut().zip(theirs.iter()).for_each(|(a, b)| *a += b),
+        }
+    }
+
+    /// How many occurrences were counted.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.as_deref().map_or(0, |counts| counts.iter().sum())
+    }
+
+    /// The buckets that are not empty: index and count, in rising order.
+    pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let counts: &[u64] = self.counts.as_deref().map_or(&[], |counts| counts);
+        counts.iter().copied().enumerate().filter(|&(_, n)| n > 0)
+    }
+
+    /// The least bucket value such that `percent` per cent of the occurrences lie in it or below.
+    ///
+    /// `None` where nothing was counted.
+    #[must_use]
+    pub fn percentile(&self, percent: f64) -> Option<Nanos> {
+        let total = self.total();
+        let mut seen = 0u64;
+        let mut last = None;
+        for (bucket, n) in self.buckets() {
+            seen += n;
+            last = Some(Nanos::new(value_of(bucket)));
+            if seen as f64 >= percent / 100.0 * total as f64 {
+                break;
+            }
+        }
+        last
+    }
+}
+
+fn empty_counts() -> Box<[u64; BUCKETS]> {
+    // Through a vector: a boxed array literal would pass through the stack.
+    vec![0u64; BUCKETS].into_boxed_slice().try_into().expect("a vector of BUCKETS zeroes has BUCKETS elements")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_those_of_fio() {
+        // Representative values printed by fio's json+ for these buckets.
+        for (value, bucket, printed) in
+            [(0, 0, 0), (127, 127, 127), (131, 129, 131), (402, 228, 402), (3855, 439, 3856)]
+        {
+            let got = bucket_of(value);
+            assert_eq!(value_of(got), printed, "value {value} (bucket {bucket})");
+        }
+        assert_eq!(bucket_of(u64::MAX), BUCKETS - 1);
+        assert_eq!(bucket_of(1 << 34), BUCKETS - 1);
+    }
+
+    #[test]
+    fn a_bucket_stands_for_its_values_within_0_8_per_cent() {
+        let mut value = 1u64;
+        while value < 1 << 33 {
+            let stands = value_of(bucket_of(value));
+            assert!(stands.abs_diff(value) as f64 <= value as f64 * 0.008, "{value} as {stands}");
+            assert_eq!(bucket_of(stands), bucket_of(value));
+            value += 1 + value / 97;
+        }
+    }
+
+    #[test]
+    fn percentiles_are_the_first_bucket_that_reaches_them() {
+        let mut histogram = Histogram::default();
+        assert_eq!(histogram.percentile(50.0), None);
+        for value in 1..=100 {
+            histogram.add(value, 1);
+        }
+        assert_eq!(histogram.percentile(1.0), Some(Nanos::new(1)));
+        assert_eq!(histogram.percentile(50.0), Some(Nanos::new(50)));
+        assert_eq!(histogram.percentile(99.5), Some(Nanos::new(100)));
+        assert_eq!(histogram.percentile(100.0), Some(Nanos::new(100)));
+    }
+
+    #[test]
+    fn merging_adds() {
+        let (mut a, mut b) = (Histogram::default(), Histogram::default());
+        a.add(5, 2);
+        b.add(5, 1);
+        b.add(1 << 20, 4);
+        a.merge(&b);
+        a.merge(&Histogram::default());
+        assert_eq!(a.buckets().collect::<Vec<_>>(), [(5, 3), (bucket_of(1 << 20), 4)]);
+        assert_eq!(a.total(), 7);
+    }
+}

@@ -1,0 +1,181 @@
+//! Entries of fio's log files: one for each operation, or averages over a window.
+
+use units::Nanos;
+
+use crate::{Direction, Sample};
+
+/// Which log an entry belongs to, by fio's file names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LogKind {
+    /// `_slat`: submission latency in nanoseconds.
+    Submission,
+    /// `_clat`: service time in nanoseconds.
+    Service,
+    /// `_lat`: total latency in nanoseconds.
+    Latency,
+    /// `_bw`: bandwidth in KiB/s.
+    Bandwidth,
+    /// `_iops`: operations per second.
+    Iops,
+}
+
+/// One line of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// The log.
+    pub kind: LogKind,
+    /// When, counted from the start of measurement.
+    pub at: Nanos,
+    /// Nanoseconds, KiB/s or operations per second, by the log.
+    pub value: u64,
+    /// The direction.
+    pub direction: Direction,
+    /// Bytes of the operation; zero in an average over different sizes.
+    pub block_size: u32,
+    /// Offset of the operation; zero in an average.
+    pub offset: u64,
+}
+
+/// Which logs are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogOptions {
+    /// The three latency logs.
+    pub latency: bool,
+    /// The bandwidth log.
+    pub bandwidth: bool,
+    /// The IOPS log.
+    pub iops: bool,
+    /// Average over windows of this length; zero for an entry per operation.
+    pub window: Nanos,
+}
+
+impl LogOptions {
+    /// Whether any log is kept.
+    #[must_use]
+    pub const fn any(&self) -> bool {
+        self.latency || self.bandwidth || self.iops
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    ios: u64,
+    bytes: u64,
+    submission_ns: u64,
+    service_ns: u64,
+    latency_ns: u64,
+    block_size: u32,
+    mixed_sizes: bool,
+}
+
+/// Collects entries until somebody takes them away.
+#[derive(Clone, Debug, Default)]
+pub struct Logs {
+    options: LogOptions,
+    windows: [Window; 3],
+    window_start: Nanos,
+    entries: Vec<LogEntry>,
+}
+
+impl Logs {
+    /// Logs as asked for.
+    #[must_use]
+    pub fn new(options: LogOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Takes the entries collected since the last call.
+    pub fn take(&mut self) -> Vec<LogEntry> {
+        std::mem::take(&mut self.entries)
+    }
+
+    /// How many entries wait to be taken.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Counts one operation that completed at `at`.
+    pub fn record(&mut self, at: Nanos, sample: &Sample) {
+        if self.options.window == Nanos::ZERO {
+            self.each(at, sample);
+            return;
+        }
+        if at >= self.window_start + self.options.window {
+            self.close(at);
+        }
+        let window = &mut self.windows[sample.direction as usize];
+        window.mixed_sizes |= window.ios > 0 && window.block_size != sample.bytes;
+        window.block_size = sample.bytes;
+        window.ios += 1;
+        window.bytes += u64::from(sample.bytes);
+        window.submission_ns += sample.submission().get();
+        window.service_ns += sample.service().get();
+        window.latency_ns += sample.latency().get();
+    }
+
+    /// Writes the averages of the window that is open, if it holds anything.
+    pub fn finish(&mut self, at: Nanos) {
+        if self.windows.iter().any(|window| window.ios > 0) {
+            self.close(at);
+        }
+    }
+
+    fn each(&mut self, at: Nanos, sample: &Sample) {
+        let mut entry = LogEntry {
+            kind: LogKind::Submission,
+            at,
+            value: sample.submission().get(),
+            direction: sample.direction,
+            block_size: sample.bytes,
+            offset: sample.offset,
+        };
+        if self.options.latency {
+            self.entries.push(entry);
+            entry = LogEntry { kind: LogKind::Service, value: sample.service().get(), ..entry };
+            self.entries.push(entry);
+            entry = LogEntry { kind: LogKind::Latency, value: sample.latency().get(), ..entry };
+            self.entries.push(entry);
+        }
+        if self.options.bandwidth {
+            let ns = sample.service().get().max(1);
+            let value = u64::from(sample.bytes).saturating_mul(1_000_000_000) / ns / 1024;
+            self.entries.push(LogEntry { kind: LogKind::Bandwidth, value, ..entry });
+        }
+        if self.options.iops {
+            self.entries.push(LogEntry { kind: LogKind::Iops, value: 1, ..entry });
+        }
+    }
+
+    fn close(&mut self, now: Nanos) {
+        let end = if now >= self.window_start + self.options.window {
+            let whole = now.since(self.window_start).get() / self.options.window.get();
+            self.window_start + Nanos::new(whole * self.options.window.get())
+        } else {
+            now
+        };
+        let length_ns = end.since(self.window_start).get().max(1);
+        for direction in Direction::ALL {
+            let window = std::mem::take(&mut self.windows[direction as usize]);
+            if window.ios > 0 {
+                self.average(end, length_ns, direction, &window);
+            }
+        }
+        self.window_start = end;
+    }
+
+    fn average(&mut self, at: Nanos, length_ns: u64, direction: Direction, window: &Window) {
+        let block_size = if window.mixed_sizes { 0 } else { window.block_size };
+        let per_second = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(length_ns)) as u64;
+        let mut push = |wanted: bool, kind, value| {
+            if wanted {
+                self.entries.push(LogEntry { kind, at, value, direction, block_size, offset: 0 });
+            }
+        };
+        push(self.options.latency, LogKind::Submission, window.submission_ns / window.ios);
+        push(self.options.latency, LogKind::Service, window.service_ns / window.ios);
+        push(self.options.latency, LogKind::Latency, window.latency_ns / window.ios);
+        push(self.options.bandwidth, LogKind::Bandwidth, per_second(window.bytes) / 1024);
+        push(self.options.iops, LogKind::Iops, per_second(window.ios));
+    }
+}

@@ -1,0 +1,475 @@
+//! The recorder that a worker's loop feeds.
+
+use units::Nanos;
+
+use crate::logs::{LogEntry, LogOptions, Logs};
+use crate::summary::{Direction, DirectionSummary, Summary};
+
+/// What is to be measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Keep submission latencies (fio's `slat`).
+    pub submission: bool,
+    /// Keep service times (fio's `clat`).
+    pub service: bool,
+    /// Keep total latencies (fio's `lat`).
+    pub latency: bool,
+    /// Histograms of submission latencies.
+    pub submission_percentiles: bool,
+    /// Histograms of service times.
+    pub service_percentiles: bool,
+    /// Histograms of total latencies.
+    pub latency_percentiles: bool,
+    /// Arrivals follow a schedule, so responses are counted from their intended instants.
+    pub open_loop: bool,
+    /// Take bandwidth and IOPS samples.
+    pub bandwidth: bool,
+    /// Length of the windows of those samples.
+    pub window: Nanos,
+    /// Which logs are kept.
+    pub logs: LogOptions,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            submission: true,
+            service: true,
+            latency: true,
+            submission_percentiles: false,
+            service_percentiles: true,
+            latency_percentiles: false,
+            open_loop: false,
+            bandwidth: true,
+            window: Nanos::from_millis(500),
+            logs: LogOptions::default(),
+        }
+    }
+}
+
+/// One completed operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Read, write or trim.
+    pub direction: Direction,
+    /// Bytes transferred.
+    pub bytes: u32,
+    /// Where it began.
+    pub offset: u64,
+    /// When it should have been issued.
+    pub intended: Nanos,
+    /// When the loop took it up.
+    pub started: Nanos,
+    /// When it was handed to the device.
+    pub submitted: Nanos,
+    /// When it was seen to be done.
+    pub completed: Nanos,
+}
+
+impl Sample {
+    /// From start to submission.
+    #[inline]
+    #[must_use]
+    pub const fn submission(&self) -> Nanos {
+        self.submitted.since(self.started)
+    }
+
+    /// From submission to completion.
+    #[inline]
+    #[must_use]
+    pub const fn service(&self) -> Nanos {
+        self.completed.since(self.submitted)
+    }
+
+    /// From start to completion.
+    #[inline]
+    #[must_use]
+    pub const fn latency(&self) -> Nanos {
+        self.completed.since(self.started)
+    }
+
+    /// From the intended instant to completion.
+    #[inline]
+    #[must_use]
+    pub const fn response(&self) -> Nanos {
+        self.completed.since(self.intended)
+    }
+
+    /// Whether both were started, submitted and completed together.
+    #[inline]
+    fn runs_with(&self, other: &Self) -> bool {
+        self.completed.get() == other.completed.get()
+            && self.submitted.get() == other.submitted.get()
+            && self.started.get() == other.started.get()
+            && self.direction as u8 == other.direction as u8
+    }
+}
+
+/// Operations that were started, submitted and completed at the same instants. Engines work in batches and read
+/// the clock once for each, so there are many; they are counted in one step.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    sample: Sample,
+    ios: u64,
+    bytes: u64,
+}
+
+/// Counts what one worker does.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    options: Options,
+    run: Option<Run>,
+    each_by_itself: bool,
+    begin: Nanos,
+    phase_begin: Nanos,
+    phase_ios: [u64; 3],
+    window_end: Nanos,
+    window_ios: [u64; 3],
+    window_bytes: [u64; 3],
+    logs: Option<Box<Logs>>,
+    summary: Summary,
+}
+
+impl Meter {
+    /// A meter that has counted nothing. Measurement begins with [`Meter::begin`].
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        let logs = options.logs.any().then(|| Box::new(Logs::new(options.logs)));
+        Self {
+            run: None,
+            each_by_itself: options.open_loop || logs.is_some(),
+            begin: Nanos::ZERO,
+            phase_begin: Nanos::ZERO,
+            phase_ios: [0; 3],
+            window_end: Nanos::MAX,
+            window_ios: [0; 3],
+            window_bytes: [0; 3],
+            logs,
+            summary: Summary { workers: 1, ..Summary::default() },
+            options,
+        }
+    }
+
+    /// Begins measurement at `now` and forgets what was counted before: at the start, and when a ramp ends.
+    pub fn begin(&mut self, now: Nanos) {
+        let options = self.options.clone();
+        *self = Self::new(options);
+        self.begin = now;
+        self.phase_begin = now;
+        self.window_end = now + self.options.window;
+    }
+
+    /// Begins another phase, such as reading back: its time is counted for the directions it uses.
+    pub fn begin_phase(&mut self, now: Nanos) {
+        self.end_phase(now);
+        self.phase_begin = now;
+        self.window_end = now + self.options.window;
+        self.window_ios = [0; 3];
+        self.window_bytes = [0; 3];
+    }
+
+    /// Ends the phase that is running.
+    pub fn end_phase(&mut self, now: Nanos) {
+        self.flush();
+        let (elapsed, active) = (now.since(self.phase_begin), self.active());
+        add_runtime(&mut self.summary, elapsed, active);
+        if let Some(logs) = &mut self.logs {
+            logs.finish(now.since(self.begin));
+        }
+        self.phase_begin = now;
+        self.phase_ios = self.summary.directions.each_ref().map(|direction| direction.ios);
+    }
+
+    /// Counts one completed operation.
+    #[inline]
+    pub fn record(&mut self, sample: &Sample) {
+        if let Some(run) = &mut self.run
+            && run.sample.runs_with(sample)
+            && !self.each_by_itself
+        {
+            run.ios += 1;
+            run.bytes += u64::from(sample.bytes);
+            return;
+        }
+        self.flush();
+        self.run = Some(Run { sample: *sample, ios: 1, bytes: u64::from(sample.bytes) });
+    }
+
+    /// Counts an `fsync` or `fdatasync`.
+    pub fn record_sync(&mut self, latency: Nanos) {
+        self.summary.sync.add(latency.get(), 1);
+    }
+
+    /// Counts an operation that at first transferred less than it asked for.
+    pub fn record_short(&mut self, direction: Direction) {
+        self.summary.directions[direction as usize].short_ios += 1;
+    }
+
+    /// Counts a failure with its error number.
+    pub fn record_error(&mut self, errno: i32) {
+        self.summary.errors += 1;
+        if self.summary.first_error == 0 {
+            self.summary.first_error = errno;
+        }
+    }
+
+    /// Counts how much later than it could have been the loop was ready to issue a scheduled operation.
+    #[inline]
+    pub fn record_lateness(&mut self, lateness: Nanos) {
+        self.summary.lateness.add(lateness.get(), 1);
+    }
+
+    /// Counts a submission of `n` operations on top of `in_flight`.
+    #[inline]
+    pub fn submitted(&mut self, in_flight: u32, n: u32) {
+        self.summary.submit.add_batch(n);
+        self.summary.depth.add_rising(in_flight, n);
+    }
+
+    /// Counts a look at the device that brought `n` completions.
+    #[inline]
+    pub fn completed(&mut self, n: u32) {
+        self.summary.complete.add_batch(n);
+    }
+
+    /// What was counted up to `now`.
+    #[must_use]
+    pub fn summary(&mut self, now: Nanos) -> Summary {
+        self.flush();
+        let mut summary = self.summary.clone();
+        add_runtime(&mut summary, now.since(self.phase_begin), self.active());
+        summary
+    }
+
+    /// Operations completed so far.
+    #[must_use]
+    pub fn ios(&self) -> u64 {
+        self.summary.ios() + self.run.map_or(0, |run| run.ios)
+    }
+
+    /// Bytes transferred so far: reads, writes, trims.
+    #[must_use]
+    pub fn bytes(&self) -> [u64; 3] {
+        let mut bytes = self.summary.directions.each_ref().map(|direction| direction.bytes);
+        if let Some(run) = &self.run {
+            bytes[run.sample.direction as usize] += run.bytes;
+        }
+        bytes
+    }
+
+    /// Takes the log entries collected since the last call.
+    pub fn take_log(&mut self) -> Vec<LogEntry> {
+        self.flush();
+        self.logs.as_mut().map_or_else(Vec::new, |logs| logs.take())
+    }
+
+    /// How many log entries wait to be taken.
+    #[must_use]
+    pub fn log_pending(&self) -> usize {
+        self.logs.as_ref().map_or(0, |logs| logs.pending())
+    }
+
+    /// The directions that transferred anything in this phase.
+    fn active(&self) -> [bool; 3] {
+        std::array::from_fn(|kind| self.summary.directions[kind].ios > self.phase_ios[kind])
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.count(&run);
+        }
+    }
+
+    fn count(&mut self, run: &Run) {
+        let sample = &run.sample;
+        let at = sample.completed.since(self.begin);
+        if sample.completed >= self.window_end {
+            self.close_windows(sample.completed);
+        }
+        let kind = sample.direction as usize;
+        self.window_ios[kind] += run.ios;
+        self.window_bytes[kind] += run.bytes;
+        let direction = &mut self.summary.directions[kind];
+        direction.ios += run.ios;
+        direction.bytes += run.bytes;
+        count_latencies(direction, &self.options, run);
+        let interval = self.summary.series.at(at);
+        interval.ios[kind] += run.ios;
+        interval.bytes[kind] += run.bytes;
+        interval.service_ns += sample.service().get() * run.ios;
+        interval.service_ns_max = interval.service_ns_max.max(sample.service().get());
+        if let Some(logs) = &mut self.logs {
+            logs.record(at, sample);
+        }
+    }
+
+    /// Takes a sample of every window that ended before `now`, also of those in which nothing completed.
+    #[cold]
+    fn close_windows(&mut self, now: Nanos) {
+        if !self.options.bandwidth || self.options.window == Nanos::ZERO {
+            self.window_end = Nanos::MAX;
+            return;
+        }
+        let seconds = self.options.window.secs_f64();
+        while now >= self.window_end {
+            for (kind, direction) in self.summary.directions.iter_mut().enumerate() {
+                if direction.ios > self.phase_ios[kind] {
+                    direction.bandwidth.add(self.window_bytes[kind] as f64 / seconds / 1024.0);
+                    direction.iops.add(self.window_ios[kind] as f64 / seconds);
+                }
+            }
+            self.window_ios = [0; 3];
+            self.window_bytes = [0; 3];
+            self.window_end += self.options.window;
+        }
+    }
+}
+
+#[inline]
+fn count_latencies(direction: &mut DirectionSummary, options: &Options, run: &Run) {
+    let sample = &run.sample;
+    if options.submission {
+        let ns = sample.submission().get();
+        direction.submission.moments.add(ns, run.ios);
+        if options.submission_percentiles {
+            direction.submission.histogram.add(ns, run.ios);
+        }
+    }
+    if options.service {
+        let ns = sample.service().get();
+        direction.service.moments.add(ns, run.ios);
+        if options.service_percentiles {
+            direction.service.histogram.add(ns, run.ios);
+        }
+    }
+    if options.latency {
+        let ns = sample.latency().get();
+        direction.latency.moments.add(ns, run.ios);
+        if options.latency_percentiles {
+            direction.latency.histogram.add(ns, run.ios);
+        }
+    }
+    if options.open_loop {
+        direction.response.add(sample.response().get(), run.ios);
+    }
+}
+
+fn add_runtime(summary: &mut Summary, elapsed: Nanos, active: [bool; 3]) {
+    for (direction, active) in summary.directions.iter_mut().zip(active) {
+        if active {
+            direction.runtime += elapsed;
+        }
+    }
+    summary.runtime += elapsed;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(started: u64, submitted: u64, completed: u64) -> Sample {
+        Sample {
+            direction: Direction::Read,
+            bytes: 4096,
+            offset: 0,
+            intended: Nanos::new(started),
+            started: Nanos::new(started),
+            submitted: Nanos::new(submitted),
+            completed: Nanos::new(completed),
+        }
+    }
+
+    #[test]
+    fn latencies_add_up() {
+        let mut meter = Meter::new(Options::default());
+        meter.begin(Nanos::ZERO);
+        meter.record(&sample(0, 10, 110));
+        meter.record(&sample(100, 130, 330));
+        let summary = meter.summary(Nanos::from_secs(1));
+        let read = summary.direction(Direction::Read);
+        assert_eq!((read.ios, read.bytes, read.runtime), (2, 8192, Nanos::from_secs(1)));
+        assert_eq!(read.submission.moments.mean_ns(), 20.0);
+        assert_eq!(read.service.moments.mean_ns(), 150.0);
+        assert_eq!(read.latency.moments.mean_ns(), 170.0);
+        assert_eq!(read.response.moments.count(), 0);
+        assert_eq!(summary.direction(Direction::Write).runtime, Nanos::ZERO);
+    }
+
+    #[test]
+    fn a_batch_counted_at_once_equals_its_operations() {
+        let (mut together, mut apart) = (Meter::new(Options::default()), Meter::new(Options::default()));
+        apart.each_by_itself = true;
+        for meter in [&mut together, &mut apart] {
+            for batch in 0..100 {
+                for _ in 0..32 {
+                    meter.record(&sample(batch * 50, batch * 50 + 7, batch * 50 + 40));
+                }
+            }
+        }
+        assert_eq!(together.summary(Nanos::from_secs(1)), apart.summary(Nanos::from_secs(1)));
+    }
+
+    #[test]
+    fn under_a_rate_response_is_counted_from_the_intended_instant() {
+        let mut meter = Meter::new(Options { open_loop: true, ..Options::default() });
+        meter.begin(Nanos::ZERO);
+        meter.record(&Sample { intended: Nanos::new(5), ..sample(100, 110, 200) });
+        let summary = meter.summary(Nanos::new(300));
+        let read = summary.direction(Direction::Read);
+        assert_eq!(read.response.moments.max(), Nanos::new(195));
+        assert_eq!(read.latency.moments.max(), Nanos::new(100));
+    }
+
+    #[test]
+    fn windows_without_completions_count_as_zero() {
+        let mut meter = Meter::new(Options { window: Nanos::from_millis(500), ..Options::default() });
+        meter.begin(Nanos::ZERO);
+        meter.record(&sample(0, 0, 1));
+        meter.record(&sample(0, 0, 1_600_000_000));
+        let summary = meter.summary(Nanos::from_secs(2));
+        let iops = summary.direction(Direction::Read).iops;
+        assert_eq!((iops.count, iops.min, iops.max), (3, 0.0, 2.0));
+    }
+
+    #[test]
+    fn each_phase_counts_for_the_directions_it_uses() {
+        let mut meter = Meter::new(Options::default());
+        meter.begin(Nanos::ZERO);
+        meter.record(&Sample { direction: Direction::Write, ..sample(0, 1, 2) });
+        meter.begin_phase(Nanos::from_secs(3));
+        meter.record(&sample(3_000_000_000, 3_000_000_001, 3_000_000_002));
+        let summary = meter.summary(Nanos::from_secs(4));
+        assert_eq!(summary.direction(Direction::Write).runtime, Nanos::from_secs(3));
+        assert_eq!(summary.direction(Direction::Read).runtime, Nanos::from_secs(1));
+        assert_eq!(summary.runtime, Nanos::from_secs(4));
+    }
+
+    #[test]
+    fn what_came_before_the_ramp_ended_is_forgotten() {
+        let mut meter = Meter::new(Options::default());
+        meter.begin(Nanos::ZERO);
+        meter.record(&sample(0, 1, 2));
+        meter.begin(Nanos::from_secs(1));
+        assert_eq!(meter.summary(Nanos::from_secs(2)).ios(), 0);
+    }
+
+    #[test]
+    fn logs_hold_an_entry_per_operation_or_averages() {
+        let logs = |window| LogOptions { latency: true, bandwidth: true, iops: true, window };
+        let mut each = Meter::new(Options { logs: logs(Nanos::ZERO), ..Options::default() });
+        each.begin(Nanos::ZERO);
+        each.record(&sample(0, 10, 1_010));
+        let entries = each.take_log();
+        assert_eq!(entries.len(), 5);
+        assert_eq!(entries[1].value, 1_000);
+        let mut averaged = Meter::new(Options { logs: logs(Nanos::from_millis(10)), ..Options::default() });
+        averaged.begin(Nanos::ZERO);
+        for i in 0..20 {
+            averaged.record(&sample(i * 1_000_000, i * 1_000_000, i * 1_000_000 + 500_000));
+        }
+        averaged.end_phase(Nanos::from_millis(20));
+        let iops: Vec<_> = averaged.take_log().into_iter().filter(|e| e.kind == crate::LogKind::Iops).collect();
+        assert_eq!(iops.iter().map(|e| (e.at.millis(), e.value)).collect::<Vec<_>>(), [(10, 1000), (20, 1000)]);
+    }
+}

@@ -1,0 +1,187 @@
+//! Minimum, maximum, mean and deviation, exactly and in one pass.
+
+use units::Nanos;
+
+/// Count, extremes, sum and sum of squares of latencies in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moments {
+    count: u64,
+    min: u64,
+    max: u64,
+    sum: u128,
+    squares: u128,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        Self { count: 0, min: u64::MAX, max: 0, sum: 0, squares: 0 }
+    }
+}
+
+impl Moments {
+    /// Adds `n` occurrences of `value` nanoseconds.
+    #[inline]
+    pub fn add(&mut self, value: u64, n: u64) {
+        self.count += n;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.sum += u128::from(value) * u128::from(n);
+        self.squares += u128::from(value) * u128::from(value) * u128::from(n);
+    }
+
+    /// Moments from figures that somebody else computed, as an import has them.
+    #[must_use]
+    pub fn from_figures(count: u64, min: Nanos, max: Nanos, mean_ns: f64, stddev_ns: f64) -> Self {
+        if count == 0 {
+            return Self::default();
+        }
+        let n = count as f64;
+        let sum = mean_ns * n;
+        let squares = stddev_ns * stddev_ns * (n - 1.0).max(0.0) + sum * mean_ns;
+        Self { count, min: min.get(), max: max.get(), sum: sum.round() as u128, squares: squares.round() as u128 }
+    }
+
+    /// Adds what another has counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+
+    /// How many values.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The least value; zero of nothing.
+    #[must_use]
+    pub const fn min(&self) -> Nanos {
+        Nanos::new(if self.count == 0 { 0 } else { self.min })
+    }
+
+    /// The greatest value.
+    #[must_use]
+    pub const fn max(&self) -> Nanos {
+        Nanos::new(self.max)
+    }
+
+    /// The mean in nanoseconds; zero of nothing.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+    }
+
+    /// The deviation of a sample (divided by n − 1) in nanoseconds; zero of fewer than two values.
+    #[must_use]
+    pub fn stddev_ns(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        // Around the mean in whole numbers, so that large values with a small spread keep their digits.
+        let about_mean = match self.sum.checked_mul(self.sum) {
+            Some(square) => self.squares.saturating_sub(square / u128::from(self.count)) as f64,
+            None => (self.squares as f64 - self.sum as f64 * self.mean_ns()).max(0.0),
+        };
+        (about_mean / (self.count - 1) as f64).sqrt()
+    }
+}
+
+/// Running statistics of samples that are not latencies: bandwidth in KiB/s, operations per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// How many samples.
+    pub count: u64,
+    /// The least.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Sum of squared distances from the mean.
+    pub spread: f64,
+}
+
+impl Samples {
+    /// Adds one sample.
+    pub fn add(&mut self, value: f64) {
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        self.count += 1;
+        let distance = value - self.mean;
+        self.mean += distance / self.count as f64;
+        self.spread += distance * (value - self.mean);
+    }
+
+    /// The deviation of a sample.
+    #[must_use]
+    pub fn stddev(&self) -> f64 {
+        if self.count < 2 { 0.0 } else { (self.spread / (self.count - 1) as f64).sqrt() }
+    }
+
+    /// Adds the samples of a worker that ran beside this one: their bandwidths add up, and so do extremes and
+    /// means, as in fio.
+    pub fn merge_beside(&mut self, other: &Self) {
+        self.count += other.count;
+        self.min += other.min;
+        self.max += other.max;
+        self.mean += other.mean;
+        self.spread += other.spread;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equals_the_textbook() {
+        let mut moments = Moments::default();
+        for value in [2, 4, 4, 4, 5, 5, 7, 9] {
+            moments.add(value, 1);
+        }
+        assert_eq!((moments.count(), moments.min(), moments.max()), (8, Nanos::new(2), Nanos::new(9)));
+        assert!((moments.mean_ns() - 5.0).abs() < 1e-12);
+        assert!((moments.stddev_ns() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn small_spread_on_large_values_keeps_its_digits() {
+        let mut moments = Moments::default();
+        for i in 0..1_000_000u64 {
+            moments.add(60_000_000_000 + i % 2, 1);
+        }
+        assert!((moments.stddev_ns() - 0.5).abs() < 1e-3, "{}", moments.stddev_ns());
+    }
+
+    #[test]
+    fn many_at_once_equal_one_by_one_and_merging() {
+        let (mut once, mut each, mut half) = (Moments::default(), Moments::default(), Moments::default());
+        once.add(7, 3);
+        once.add(9, 1);
+        for value in [7, 7] {
+            each.add(value, 1);
+        }
+        half.add(7, 1);
+        half.add(9, 1);
+        each.merge(&half);
+        assert_eq!(once, each);
+    }
+
+    #[test]
+    fn nothing_is_zero() {
+        let nothing = Moments::default();
+        assert_eq!((nothing.min(), nothing.max()), (Nanos::ZERO, Nanos::ZERO));
+        assert_eq!((nothing.mean_ns(), nothing.stddev_ns()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn import_gives_back_its_figures() {
+        let moments =
+            Moments::from_figures(722_944, Nanos::new(860_000), Nanos::new(4_210_000), 1_314_620.0, 211_020.0);
+        assert!((moments.mean_ns() - 1_314_620.0).abs() < 1.0);
+        assert!((moments.stddev_ns() - 211_020.0).abs() < 1.0);
+    }
+}

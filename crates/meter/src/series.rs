@@ -1,0 +1,144 @@
+//! What happened in each interval of time, in bounded memory.
+
+use units::Nanos;
+
+/// The most intervals that are kept; beyond it neighbours are joined and intervals become twice as long.
+const INTERVALS_MAX: usize = 4096;
+
+/// Counts of one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Operations completed: reads, writes, trims.
+    pub ios: [u64; 3],
+    /// Bytes transferred: reads, writes, trims.
+    pub bytes: [u64; 3],
+    /// Sum of service times in nanoseconds.
+    pub service_ns: u64,
+    /// The longest service time in nanoseconds.
+    pub service_ns_max: u64,
+}
+
+impl Interval {
+    fn join(&mut self, other: &Self) {
+        for kind in 0..3 {
+            self.ios[kind] += other.ios[kind];
+            self.bytes[kind] += other.bytes[kind];
+        }
+        self.service_ns += other.service_ns;
+        self.service_ns_max = self.service_ns_max.max(other.service_ns_max);
+    }
+}
+
+/// Intervals of equal length from the start of measurement on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    width: Nanos,
+    intervals: Vec<Interval>,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self::new(Nanos::from_secs(1))
+    }
+}
+
+impl Series {
+    /// An empty series whose intervals begin `width` long.
+    #[must_use]
+    pub fn new(width: Nanos) -> Self {
+        Self { width: width.max(Nanos::new(1)), intervals: Vec::new() }
+    }
+
+    /// How long each interval is.
+    #[must_use]
+    pub const fn width(&self) -> Nanos {
+        self.width
+    }
+
+    /// The intervals in order; the last one may not be over.
+    #[must_use]
+    pub fn intervals(&self) -> &[Interval] {
+        &self.intervals
+    }
+
+    /// When the interval that holds `at` ends.
+    #[must_use]
+    pub fn end_of(&self, at: Nanos) -> Nanos {
+        Nanos::new((at.get() / self.width.get() + 1).saturating_mul(self.width.get()))
+    }
+
+    /// The interval that holds `at`, counted from the start of measurement.
+    pub fn at(&mut self, at: Nanos) -> &mut Interval {
+        while at.get() / self.width.get() >= INTERVALS_MAX as u64 {
+            self.double();
+        }
+        let index = (at.get() / self.width.get()) as usize;
+        if index >= self.intervals.len() {
+            self.intervals.resize(index + 1, Interval::default());
+        }
+        &mut self.intervals[index]
+    }
+
+    /// Adds the series of a worker that ran beside this one.
+    pub fn merge(&mut self, other: &Self) {
+        let mut other = other.clone();
+        while self.width < other.width {
+            self.double();
+        }
+        while other.width < self.width {
+            other.double();
+        }
+        if self.intervals.len() < other.intervals.len() {
+            self.intervals.resize(other.intervals.len(), Interval::default());
+        }
+        self.intervals.iter_mut().zip(&other.intervals).for_each(|(ours, theirs)| ours.join(theirs));
+    }
+
+    fn double(&mut self) {
+        self.width = self.width + self.width;
+        self.intervals = self
+            .intervals
+            .chunks(2)
+            .map(|pair| {
+                let mut first = pair[0];
+                pair[1..].iter().for_each(|second| first.join(second));
+                first
+            })
+            .collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_bounded_and_nothing_is_lost() {
+        let mut series = Series::new(Nanos::from_millis(1));
+        for ms in 0..100_000 {
+            series.at(Nanos::from_millis(ms)).ios[0] += 1;
+        }
+        assert!(series.intervals().len() <= INTERVALS_MAX);
+        assert_eq!(series.intervals().iter().map(|i| i.ios[0]).sum::<u64>(), 100_000);
+        assert_eq!(series.width(), Nanos::from_millis(32));
+    }
+
+    #[test]
+    fn series_of_different_widths_merge() {
+        let (mut a, mut b) = (Series::new(Nanos::from_secs(1)), Series::new(Nanos::from_secs(2)));
+        for s in 0..5 {
+            a.at(Nanos::from_secs(s)).ios[1] += 1;
+        }
+        b.at(Nanos::from_secs(9)).ios[1] += 1;
+        a.merge(&b);
+        assert_eq!(a.width(), Nanos::from_secs(2));
+        assert_eq!(a.intervals().iter().map(|i| i.ios[1]).collect::<Vec<_>>(), [2, 2, 1, 0, 1]);
+    }
+
+    #[test]
+    fn the_end_of_an_interval_lies_after_every_instant_in_it() {
+        let series = Series::new(Nanos::from_millis(500));
+        assert_eq!(series.end_of(Nanos::ZERO), Nanos::from_millis(500));
+        assert_eq!(series.end_of(Nanos::from_millis(500)), Nanos::from_secs(1));
+    }
+}
