@@ -1,1 +1,33 @@
-fn main() {}
+//! The project's own chores. `cargo xtask` lists them.
+//!
+//! They are written in Rust so that they run wherever the project builds, and kept apart from the product so that
+//! a plain build compiles none of them.
+
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <chore>
+
+  tidy               hold the house rules: who depends on whom, sizes of functions and files, heads of crates
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["tidy"] => tidy::run(),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

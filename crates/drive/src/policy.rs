@@ -1,0 +1,56 @@
+//! How a worker keeps its queue filled, and when it ends.
+
+use units::Nanos;
+
+/// What a worker does after a failed operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OnError {
+    /// Goes on after failed reads.
+    pub continue_on_read: bool,
+    /// Goes on after failed writes, trims and syncs.
+    pub continue_on_write: bool,
+    /// Goes on after blocks that are not what was written.
+    pub continue_on_verify: bool,
+}
+
+/// How a worker keeps its queue filled, and when it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Operations in flight at most, at least 1.
+    pub depth: u32,
+    /// Submit in groups of this many; `None` for as many as there are.
+    pub batch: Option<u32>,
+    /// Wait for at least this many completions at a time; 0 to poll.
+    pub complete_min: u32,
+    /// Refill only when no more than this many are in flight; `None` to refill at once.
+    pub low: Option<u32>,
+    /// How long after the call the worker begins.
+    pub delay: Nanos,
+    /// How long it runs before results count.
+    pub ramp: Nanos,
+    /// How long it runs after that; [`Nanos::MAX`] for no limit.
+    pub runtime: Nanos,
+    /// What happens on an error.
+    pub on_error: OnError,
+    /// Stop at the first block that is not what was written, without reading the rest.
+    pub verify_fatal: bool,
+    /// Read back what was written, at the end.
+    pub read_back: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            depth: 1,
+            batch: None,
+            complete_min: 1,
+            low: None,
+            delay: Nanos::ZERO,
+            ramp: Nanos::ZERO,
+            runtime: Nanos::MAX,
+            on_error: OnError::default(),
+            verify_fatal: false,
+            read_back: false,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The places in which a worker's operations are in flight.
+
+use target::Tag;
+use units::Nanos;
+use workload::Decision;
+
+/// An operation in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    /// What was decided.
+    pub decision: Decision,
+    /// When the loop took it up.
+    pub started: Nanos,
+    /// When it was first handed to the device; [`Nanos::MAX`] until its first completion tells.
+    pub submitted: Nanos,
+    /// Bytes transferred so far: more than zero only after a short transfer.
+    pub moved: u32,
+}
+
+/// A worker's tags: which are free, since when, and what is in flight in the others.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    base: u32,
+    free: Vec<u32>,
+    flights: Vec<Option<Flight>>,
+    freed: Vec<Nanos>,
+}
+
+impl Slots {
+    pub(crate) fn new(depth: u32) -> Self {
+        Self {
+            base: 0,
+            // Taken from the end, so that the lowest tags, whose buffers are warm, are used first.
+            free: (0..depth).rev().collect(),
+            flights: vec![None; depth as usize],
+            freed: vec![Nanos::ZERO; depth as usize],
+        }
+    }
+
+    /// Gives this worker the tags from `base` on.
+    pub(crate) fn place(&mut self, base: u32) {
+        self.base = base;
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.flights.len() as u32
+    }
+
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u32 {
+        (self.flights.len() - self.free.len()) as u32
+    }
+
+    #[inline]
+    pub(crate) fn has_free(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// Takes a free tag for `flight`: the tag, and since when it was free.
+    #[inline]
+    pub(crate) fn take(&mut self, flight: Flight) -> Option<(Tag, Nanos)> {
+        let slot = self.free.pop()?;
+        self.flights[slot as usize] = Some(flight);
+        Some((Tag(self.base + slot), self.freed[slot as usize]))
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, tag: Tag) -> Option<&mut Flight> {
+        self.flights.get_mut(tag.0.wrapping_sub(self.base) as usize)?.as_mut()
+    }
+
+    #[inline]
+    pub(crate) fn release(&mut self, tag: Tag, now: Nanos) {
+        let slot = tag.0 - self.base;
+        self.flights[slot as usize] = None;
+        self.freed[slot as usize] = now;
+        self.free.push(slot);
+    }
+}

@@ -1,0 +1,422 @@
+//! One worker: an issuer, a meter, and what is in flight between them.
+
+use meter::{Direction, Meter, Sample};
+use target::{Completion, Kind, Op, Tag, Target};
+use units::Nanos;
+use workload::{Decision, Issuer, Mismatch, Next, OpKind};
+
+use crate::Policy;
+use crate::slots::{Flight, Slots};
+
+/// `EIO`: what a transfer that moves nothing is taken for.
+const EIO: i32 = 5;
+/// `EAGAIN`: the device asks to be asked again.
+const EAGAIN: i32 = 11;
+/// `EINTR`: likewise.
+const EINTR: i32 = 4;
+/// `EILSEQ`: fio's error number for a block that is not what was written.
+const EILSEQ: i32 = 84;
+/// At most this many failures are kept in full; the others are counted.
+const FAILURES_MAX: usize = 16;
+
+/// Why a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It did all it was asked to do.
+    Complete,
+    /// Its runtime was over.
+    Runtime,
+    /// It was stopped from outside.
+    Stopped,
+    /// An operation failed.
+    Failed,
+}
+
+/// An operation that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What was decided.
+    pub decision: Decision,
+    /// What went wrong.
+    pub cause: FailureCause,
+}
+
+/// What went wrong with an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailureCause {
+    /// The device answered with this error number.
+    Errno(i32),
+    /// The transfer ended before the operation did: the end of the file or device was reached.
+    EndOfFile,
+    /// What was read is not what was written.
+    Mismatch(Mismatch),
+}
+
+impl FailureCause {
+    /// The error number that stands for it in results.
+    #[must_use]
+    pub const fn errno(&self) -> i32 {
+        match self {
+            Self::Errno(errno) => *errno,
+            Self::EndOfFile => EIO,
+            Self::Mismatch(_) => EILSEQ,
+        }
+    }
+}
+
+/// What a worker waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// At least so many completions; with zero it wants to be asked again after a look at the target.
+    Completions(u32),
+    /// This instant, or a completion.
+    At(Nanos),
+    /// Nothing: it has just ended.
+    Ended,
+    /// Nothing: it ended before.
+    AlreadyEnded,
+}
+
+/// One worker: what it issues, what it has counted, how far it is.
+#[derive(Debug)]
+pub struct Worker {
+    issuer: Issuer,
+    meter: Meter,
+    policy: Policy,
+    slots: Slots,
+    /// Operations to be submitted again: the rest of short transfers, and what met `EAGAIN`.
+    again: Vec<Tag>,
+    failures: Vec<Failure>,
+    start: Nanos,
+    ramp_end: Nanos,
+    end: Nanos,
+    /// The instant for which a timer is running.
+    armed: Nanos,
+    ramping: bool,
+    reading_back: bool,
+    exhausted: bool,
+    ending: Option<Ending>,
+    ended: bool,
+}
+
+impl Worker {
+    /// A worker that has not begun.
+    #[must_use]
+    pub fn new(issuer: Issuer, meter: Meter, policy: Policy) -> Self {
+        Self {
+            issuer,
+            meter,
+            slots: Slots::new(policy.depth.max(1)),
+            again: Vec::new(),
+            failures: Vec::new(),
+            start: Nanos::MAX,
+            ramp_end: Nanos::MAX,
+            end: Nanos::MAX,
+            armed: Nanos::ZERO,
+            ramping: policy.ramp > Nanos::ZERO,
+            reading_back: false,
+            exhausted: false,
+            ending: None,
+            ended: false,
+            policy,
+        }
+    }
+
+    /// Its meter.
+    pub fn meter_mut(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+
+    /// The first failures, in the order in which they were seen.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// Why it ended; `None` while it runs.
+    #[must_use]
+    pub fn ending(&self) -> Option<Ending> {
+        if self.ended { Some(self.ending.unwrap_or(Ending::Complete)) } else { None }
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.slots.depth()
+    }
+
+    pub(crate) fn place(&mut self, base: u32) {
+        self.slots.place(base);
+    }
+
+    /// Sets its timetable by the time of its arrival.
+    pub(crate) fn arrive(&mut self, now: Nanos) {
+        self.start = now + self.policy.delay;
+        self.ramp_end = self.start + self.policy.ramp;
+        self.end = self.ramp_end + self.policy.runtime;
+        self.meter.begin(self.start);
+    }
+
+    /// Issues nothing more.
+    pub(crate) fn stop(&mut self) {
+        self.ending.get_or_insert(Ending::Stopped);
+    }
+
+    /// Issues what can be issued now and says what to wait for.
+    pub(crate) fn step<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
+        if self.ended {
+            return Wake::AlreadyEnded;
+        }
+        if now < self.start && self.ending.is_none() {
+            return self.wait_until(self.start);
+        }
+        if now >= self.end {
+            self.ending.get_or_insert(Ending::Runtime);
+        }
+        if self.ending.is_none() && !self.exhausted {
+            return self.fill(target, now);
+        }
+        self.drain(target, now)
+    }
+
+    /// Submits again what has to be and waits for what is in flight; then begins what comes next.
+    fn drain<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
+        if self.ending.is_some() {
+            self.give_up_again(now);
+        }
+        self.submit_again(target);
+        if self.slots.in_flight() > 0 {
+            return Wake::Completions(1);
+        }
+        if let Some(next) = self.closing_issuer() {
+            self.issuer = next;
+            return self.fill(target, now);
+        }
+        if self.begins_to_read_back(now) {
+            return self.fill(target, now);
+        }
+        self.meter.end_phase(now);
+        self.ended = true;
+        Wake::Ended
+    }
+
+    fn fill<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
+        self.submit_again(target);
+        let before = self.slots.in_flight();
+        if before > 0 && self.policy.low.is_some_and(|low| before > low) {
+            return Wake::Completions(1);
+        }
+        let most = self.policy.batch.unwrap_or(u32::MAX).max(1);
+        let mut issued = 0;
+        let wake = loop {
+            if !self.slots.has_free() {
+                break Wake::Completions(self.policy.complete_min.min(self.slots.depth()));
+            }
+            if issued == most {
+                break Wake::Completions(0);
+            }
+            match self.issuer.next(now) {
+                Next::Issue(decision) => {
+                    self.issue(target, decision, now);
+                    issued += 1;
+                }
+                Next::Until(instant) => break self.wait_until(instant.min(self.end)),
+                Next::Blocked => break Wake::Completions(1),
+                Next::Done => {
+                    self.exhausted = true;
+                    break Wake::Completions(u32::from(self.slots.in_flight() > 0));
+                }
+            }
+        };
+        if issued > 0 {
+            self.meter.submitted(before, issued);
+        }
+        wake
+    }
+
+    fn issue<T: Target>(&mut self, target: &mut T, decision: Decision, now: Nanos) {
+        let flight = Flight { decision, started: now, submitted: Nanos::MAX, moved: 0 };
+        let Some((tag, free_since)) = self.slots.take(flight) else { return };
+        if decision.kind == OpKind::Write
+            && let Some(buffer) = target.buffer(tag)
+            && let Some(block) = buffer.get_mut(..decision.length as usize)
+        {
+            self.issuer.fill(&decision, block);
+        }
+        if self.issuer.is_scheduled() {
+            self.meter.record_lateness(now.since(decision.intended.max(free_since)));
+        }
+        target.submit(op(tag, &decision, 0));
+    }
+
+    /// Takes completions of its own operations.
+    pub(crate) fn finish<T: Target>(&mut self, target: &mut T, done: &[Completion]) {
+        if done.is_empty() {
+            return;
+        }
+        self.meter.completed(done.len() as u32);
+        for completion in done {
+            if self.ramping && completion.completed >= self.ramp_end {
+                self.ramping = false;
+                self.meter.begin(self.ramp_end);
+            }
+            self.finish_one(target, completion);
+        }
+    }
+
+    #[inline]
+    fn finish_one<T: Target>(&mut self, target: &mut T, completion: &Completion) {
+        let Some(flight) = self.slots.get_mut(completion.tag) else { return };
+        flight.submitted = flight.submitted.min(completion.submitted);
+        let wanted = flight.decision.length - flight.moved;
+        if completion.result == wanted as i32 || (completion.result >= 0 && !flight.decision.kind.moves_data()) {
+            let flight = *flight;
+            self.succeed(target, &flight, completion);
+        } else {
+            self.finish_oddly(completion);
+        }
+    }
+
+    fn succeed<T: Target>(&mut self, target: &mut T, flight: &Flight, completion: &Completion) {
+        let decision = &flight.decision;
+        if decision.checked
+            && let Some(buffer) = target.buffer(completion.tag)
+            && let Some(block) = buffer.get(..decision.length as usize)
+            && let Err(mismatch) = self.issuer.check(decision, block)
+        {
+            self.fail(*decision, FailureCause::Mismatch(mismatch));
+        }
+        match direction(decision.kind) {
+            Some(direction) => self.meter.record(&Sample {
+                direction,
+                bytes: decision.length,
+                offset: decision.offset,
+                intended: decision.intended,
+                started: flight.started,
+                submitted: flight.submitted,
+                completed: completion.completed,
+            }),
+            None if decision.closing => {}
+            None => self.meter.record_sync(completion.completed.since(flight.submitted)),
+        }
+        self.issuer.complete(decision, completion.completed);
+        self.slots.release(completion.tag, completion.completed);
+    }
+
+    /// A short transfer, an error, or a request to try again.
+    #[cold]
+    fn finish_oddly(&mut self, completion: &Completion) {
+        let Some(flight) = self.slots.get_mut(completion.tag) else { return };
+        let decision = flight.decision;
+        let cause = match completion.result {
+            result if result > 0 => {
+                if flight.moved == 0
+                    && let Some(direction) = direction(decision.kind)
+                {
+                    self.meter.record_short(direction);
+                }
+                flight.moved += (result as u32).min(decision.length - flight.moved);
+                self.again.push(completion.tag);
+                return;
+            }
+            0 => FailureCause::EndOfFile,
+            result if result == -EAGAIN || result == -EINTR => {
+                self.again.push(completion.tag);
+                return;
+            }
+            result => FailureCause::Errno(result.saturating_neg()),
+        };
+        self.fail(decision, cause);
+        self.issuer.complete(&decision, completion.completed);
+        self.slots.release(completion.tag, completion.completed);
+    }
+
+    fn fail(&mut self, decision: Decision, cause: FailureCause) {
+        let on_error = &self.policy.on_error;
+        let goes_on = match (&cause, decision.kind) {
+            (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || (self.reading_back && !self.policy.verify_fatal),
+            (_, OpKind::Read) => on_error.continue_on_read,
+            _ => on_error.continue_on_write,
+        };
+        self.meter.record_error(cause.errno());
+        if !goes_on {
+            self.ending = Some(Ending::Failed);
+        }
+        if self.failures.len() < FAILURES_MAX {
+            self.failures.push(Failure { decision, cause });
+        }
+    }
+
+    fn submit_again<T: Target>(&mut self, target: &mut T) {
+        while let Some(tag) = self.again.pop() {
+            if let Some(flight) = self.slots.get_mut(tag) {
+                target.submit(op(tag, &flight.decision, flight.moved));
+            }
+        }
+    }
+
+    /// Counts as failed what would have to be submitted again: the worker is ending.
+    fn give_up_again(&mut self, now: Nanos) {
+        while let Some(tag) = self.again.pop() {
+            if let Some(flight) = self.slots.get_mut(tag) {
+                let decision = flight.decision;
+                self.fail(decision, FailureCause::Errno(EAGAIN));
+                self.slots.release(tag, now);
+            }
+        }
+    }
+
+    /// What is left to do before the files are closed, when the runtime has ended before the issuer did.
+    fn closing_issuer(&mut self) -> Option<Issuer> {
+        if self.ending == Some(Ending::Runtime) && !self.reading_back { self.issuer.closing() } else { None }
+    }
+
+    /// Turns to reading back what was written, if that was asked for and nothing stands against it.
+    fn begins_to_read_back(&mut self, now: Nanos) -> bool {
+        let good = matches!(self.ending, None | Some(Ending::Runtime));
+        if !good || self.reading_back || !self.policy.read_back {
+            return false;
+        }
+        let Some(issuer) = self.issuer.verify_pass() else { return false };
+        self.issuer = issuer;
+        self.reading_back = true;
+        self.exhausted = false;
+        self.ending = None;
+        self.end = now + self.policy.runtime;
+        self.meter.begin_phase(now);
+        true
+    }
+
+    fn wait_until(&mut self, instant: Nanos) -> Wake {
+        if self.armed == instant {
+            return Wake::Completions(1);
+        }
+        self.armed = instant;
+        Wake::At(instant)
+    }
+}
+
+fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
+    let kind = match decision.kind {
+        OpKind::Read => Kind::Read,
+        OpKind::Write => Kind::Write,
+        OpKind::Trim => Kind::Trim,
+        OpKind::Sync => Kind::Sync,
+        OpKind::DataSync => Kind::DataSync,
+    };
+    Op {
+        tag,
+        kind,
+        file: decision.file,
+        offset: decision.offset + u64::from(moved),
+        length: decision.length - moved,
+        skip: moved,
+    }
+}
+
+fn direction(kind: OpKind) -> Option<Direction> {
+    match kind {
+        OpKind::Read => Some(Direction::Read),
+        OpKind::Write => Some(Direction::Write),
+        OpKind::Trim => Some(Direction::Trim),
+        OpKind::Sync | OpKind::DataSync => None,
+    }
+}

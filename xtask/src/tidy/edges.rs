@@ -1,0 +1,84 @@
+//! Who may depend on whom, and who may know the outside world.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+/// The rooms and the rooms each may depend on. Every other edge is refused: a new one is the rarest of changes
+/// and begins here, with a reason in ARCHITECTURE.md.
+const EDGES: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("job", &["units"]),
+    ("workload", &["units", "job"]),
+    ("meter", &["units"]),
+    ("target", &["units"]),
+    ("drive", &["units", "workload", "meter", "target"]),
+    ("engine", &["units", "target"]),
+    ("record", &["units", "job", "meter"]),
+    ("analyse", &["units", "record"]),
+    ("report", &["units", "record", "analyse"]),
+    (
+        "cli",
+        &["units", "job", "workload", "meter", "target", "drive", "engine", "record", "analyse", "report"],
+    ),
+    ("xtask", &["job"]),
+];
+
+/// Rooms without clock, thread, file, socket, environment or printing: they carry the `clippy.toml` that says so.
+const PURE: &[&str] = &["units", "job", "workload", "meter", "target", "drive", "record", "analyse", "report"];
+
+/// Crates through which a pure room would reach the outside world.
+const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];
+
+pub(super) fn check(root: &Path) -> Result<Vec<String>> {
+    let metadata = metadata(root)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
+    let mut complaints = Vec::new();
+    for package in packages {
+        let name = package["name"].as_str().unwrap_or_default();
+        let Some((_, allowed)) = EDGES.iter().find(|(room, _)| *room == name) else {
+            complaints.push(format!("room `{name}` is not in the table of xtask/src/tidy/edges.rs: add it there"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            complaints.extend(complaint(name, allowed, dependency));
+        }
+        complaints.extend(clippy_file(root, name));
+    }
+    Ok(complaints)
+}
+
+fn complaint(room: &str, allowed: &[&str], dependency: &Value) -> Option<String> {
+    let to = dependency["name"].as_str().unwrap_or_default();
+    let for_tests = dependency["kind"].as_str() == Some("dev");
+    if EDGES.iter().any(|(known, _)| *known == to) {
+        return (!allowed.contains(&to) && !for_tests).then(|| {
+            format!("`{room}` may not depend on `{to}`: pass data in, or argue for the edge in ARCHITECTURE.md")
+        });
+    }
+    (PURE.contains(&room) && !for_tests && IMPURE_CRATES.contains(&to))
+        .then(|| format!("`{room}` is pure and may not use `{to}`: let `cli` or `engine` do it"))
+}
+
+fn clippy_file(root: &Path, room: &str) -> Option<String> {
+    let path = root.join("crates").join(room).join("clippy.toml");
+    let same = || {
+        let ours = std::fs::read_to_string(&path).ok()?;
+        let model = std::fs::read_to_string(root.join("crates/units/clippy.toml")).ok()?;
+        Some(ours == model)
+    };
+    (PURE.contains(&room) && same() != Some(true))
+        .then(|| format!("`{room}` is pure: its clippy.toml must equal crates/units/clippy.toml"))
+}
+
+fn metadata(root: &Path) -> Result<Value> {
+    let output = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(root)
+        .output()
+        .context("running cargo metadata")?;
+    ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
