@@ -1,1 +1,33 @@
+//! What a run leaves behind.
+//!
+//! A [`Run`] says what was asked for, what was measured, on which host and with which outcome. It is all that
+//! `analyse` and `report` ever see, and what is written to disk: its types are twins of those in `job` and `meter`,
+//! versioned by [`SCHEMA`] and free to stay as they are while the others change. The types of `job` and `meter` are
+//! never serialised.
+//!
+//! Results are merged in one place only, [`meter::Summary::merge`], before they become a record: sums of squares
+//! merge exactly, printed deviations do not. [`collect()`] knows which workers belong together.
+//!
+//! Statistics derived from what was counted (a share, a percentile, operations in flight) are methods here, so that
+//! every reader derives them alike.
+//!
+//! What is *not* here: files (the caller has the bytes), judgement (`analyse`), and words (`report`).
 
+mod collect;
+mod declared;
+pub mod fio;
+mod latency;
+mod log;
+mod measured;
+mod run;
+mod shares;
+mod store;
+
+pub use collect::{Worker, collect};
+pub use declared::{Declared, Kept, PerKind, Sizes};
+pub use latency::LatencyStats;
+pub use log::LogLine;
+pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};
+pub use run::{DiskUse, Evidence, Host, JobResult, Note, Outcome, Run, TargetFacts, TargetKind, Tool};
+pub use shares::{LatencyShares, Shares};
+pub use store::{ReadError, SCHEMA, from_json, to_json};

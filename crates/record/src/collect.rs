@@ -1,0 +1,80 @@
+//! From what workers measured to results.
+
+use job::Job;
+
+use crate::{Declared, Evidence, JobResult, Measured};
+
+/// One worker at the end of its work, or in the middle for a status report.
+#[derive(Clone, Debug)]
+pub struct Worker<'a> {
+    /// Its job.
+    pub job: &'a Job,
+    /// Its number, counted over all jobs from zero.
+    pub number: u32,
+    /// Its reporting group.
+    pub group: u32,
+    /// The process or thread.
+    pub pid: u32,
+    /// When its first operation began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// Seconds since the program began, rounded up.
+    pub elapsed_s: u64,
+    /// Seconds it will still take.
+    pub eta_s: u64,
+    /// The error number that ended it, zero for none.
+    pub error: i32,
+    /// What is known of its surroundings.
+    pub evidence: Evidence,
+    /// What it measured.
+    pub summary: meter::Summary,
+}
+
+/// The results of workers, in their order. Workers of jobs with `group_reporting` are merged with the result before
+/// them if it is of the same group and merges too.
+///
+/// As in fio, a merged result has the name and description of its first worker, and the options of its last.
+#[must_use]
+pub fn collect(workers: &[Worker<'_>]) -> Vec<JobResult> {
+    let merges = |a: &Worker<'_>, b: &Worker<'_>| {
+        a.group == b.group && a.job.grouping.group_reporting && b.job.grouping.group_reporting
+    };
+    workers.chunk_by(merges).map(result).collect()
+}
+
+fn result(together: &[Worker<'_>]) -> JobResult {
+    let (first, last) = (&together[0], &together[together.len() - 1]);
+    let mut result = JobResult {
+        name: first.job.name.clone(),
+        description: first.job.description.clone(),
+        group: first.group,
+        number: first.number,
+        error: together.iter().map(|worker| worker.error).find(|&error| error != 0).unwrap_or(0),
+        eta_s: together.iter().map(|worker| worker.eta_s).max().unwrap_or(0),
+        elapsed_s: together.iter().map(|worker| worker.elapsed_s).max().unwrap_or(0),
+        started_unix_ms: first.started_unix_ms,
+        pid: first.pid,
+        workers: together.len() as u32,
+        echo: last.job.echo.clone(),
+        declared: Declared::of(last.job),
+        result: Measured::default(),
+        evidence: Evidence::default(),
+    };
+    let mut summary = last.summary.clone();
+    for worker in &together[..together.len() - 1] {
+        summary.merge(&worker.summary);
+        result.declared.add(&Declared::of(worker.job));
+    }
+    for worker in together {
+        add_targets(&mut result.evidence, &worker.evidence);
+    }
+    result.result = (&summary).into();
+    result
+}
+
+fn add_targets(all: &mut Evidence, more: &Evidence) {
+    for target in &more.targets {
+        if all.targets.iter().all(|known| known.path != target.path) {
+            all.targets.push(target.clone());
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! What a job asked for.
+
+use job::{Direction, Engine, Job, OpenSync, Size};
+use serde::{Deserialize, Serialize};
+use units::{Nanos, Rate};
+
+use crate::Kind;
+
+/// What a job asked for, as far as its results have to be read against it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Declared {
+    /// The engine, by fio's name.
+    pub engine: String,
+    /// Whether there is a device at all behind the engine.
+    pub device: bool,
+    /// Operations in flight for each worker, as asked for.
+    pub iodepth: u32,
+    /// Operations that the engine can have in flight for each worker.
+    pub iodepth_effective: u32,
+    /// `iodepth` summed over the workers in this result.
+    pub in_flight_asked: u64,
+    /// `iodepth_effective` summed over the workers in this result.
+    pub in_flight_possible: u64,
+    /// How many workers the job asked for.
+    pub numjobs: u32,
+    /// `rw`, as fio prints it: `randread`, `rw`, …
+    pub rw: String,
+    /// Block sizes.
+    pub block_sizes: PerKind<Sizes>,
+    /// Past the page cache.
+    pub direct: bool,
+    /// Completions are polled for, so a busy processor means nothing.
+    pub polled: bool,
+    /// fio's choice between threads and processes.
+    pub thread: bool,
+    /// Bytes of the region, where they were given.
+    pub size: Option<u64>,
+    /// The time limit in nanoseconds; zero for none.
+    pub runtime_ns: u64,
+    /// Operations per second asked for, summed over the workers in this result.
+    pub rate_iops: PerKind<Option<u64>>,
+    /// Bytes per second asked for, summed over the workers in this result.
+    pub rate_bytes: PerKind<Option<u64>>,
+    /// Arrivals follow a Poisson process.
+    pub poisson: bool,
+    /// Idle time after each block of operations, in nanoseconds.
+    pub thinktime_ns: u64,
+    /// Writes are made durable: by `fsync` or `fdatasync` along the way or at the end, or by the way files are opened.
+    pub syncs: bool,
+    /// Written blocks are read back and checked.
+    pub verify: bool,
+    /// Which percentiles are printed, in per cent.
+    pub percentiles: Vec<f64>,
+    /// Which latencies are kept and printed.
+    pub kept: Kept,
+    /// The job goes on after errors of some kind.
+    pub continue_on_error: bool,
+    /// The device's own counters are reported.
+    pub disk_util: bool,
+    /// 1024 or 1000: the base of sizes in fio's normal output.
+    pub kb_base: u32,
+    /// 0, 1 or 8: whether fio's normal output prints bits.
+    pub unit_base: u32,
+}
+
+/// Three values, for reads, writes and trims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PerKind<T> {
+    /// For reads.
+    pub read: T,
+    /// For writes.
+    pub write: T,
+    /// For trims.
+    pub trim: T,
+}
+
+impl<T: Copy> PerKind<T> {
+    /// The value of one kind.
+    pub const fn of(&self, kind: Kind) -> T {
+        match kind {
+            Kind::Read => self.read,
+            Kind::Write => self.write,
+            Kind::Trim => self.trim,
+        }
+    }
+}
+
+impl PerKind<Option<u64>> {
+    /// The sum over kinds; `None` where none is set.
+    #[must_use]
+    pub fn sum(&self) -> Option<u64> {
+        let set = [self.read, self.write, self.trim];
+        set.iter().any(Option::is_some).then(|| set.iter().flatten().sum())
+    }
+
+    /// Adds the values of another, kind by kind.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+        self.read = sum(self.read, other.read);
+        self.write = sum(self.write, other.write);
+        self.trim = sum(self.trim, other.trim);
+    }
+}
+
+/// The least and the greatest of some sizes, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// The least.
+    pub min: u32,
+    /// The greatest.
+    pub max: u32,
+}
+
+/// Which latencies are kept and printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Submission latency.
+    pub slat: bool,
+    /// Service time.
+    pub clat: bool,
+    /// Total latency.
+    pub lat: bool,
+    /// Percentiles of submission latency.
+    pub slat_percentiles: bool,
+    /// Percentiles of service time.
+    pub clat_percentiles: bool,
+    /// Percentiles of total latency.
+    pub lat_percentiles: bool,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self {
+            slat: true,
+            clat: true,
+            lat: true,
+            slat_percentiles: false,
+            clat_percentiles: true,
+            lat_percentiles: false,
+        }
+    }
+}
+
+impl Declared {
+    /// What one worker of `job` is asked for.
+    #[must_use]
+    pub fn of(job: &Job) -> Self {
+        let engine = job.engine.engine;
+        let iodepth = job.pace.iodepth;
+        let iodepth_effective = if engine.is_async() { iodepth } else { 1 };
+        Self {
+            engine: engine.name().to_owned(),
+            device: engine != Engine::Null,
+            iodepth,
+            iodepth_effective,
+            in_flight_asked: iodepth.into(),
+            in_flight_possible: iodepth_effective.into(),
+            numjobs: job.grouping.numjobs,
+            rw: rw_name(job.pattern.direction, job.pattern.random).to_owned(),
+            block_sizes: block_sizes(job),
+            direct: job.engine.direct,
+            polled: job.engine.hipri,
+            thread: job.grouping.thread,
+            size: region_bytes(job),
+            runtime_ns: job.extent.runtime.get(),
+            rate_iops: per_kind(&job.pace.rate_iops, |rate| rate.map(Rate::get)),
+            rate_bytes: per_kind(&job.pace.rate, |rate| rate.map(Rate::get)),
+            poisson: job.pace.process == job::Arrivals::Poisson,
+            thinktime_ns: idle(job).get(),
+            syncs: syncs(job),
+            verify: job.verify.method.is_some(),
+            percentiles: job.stats.percentile_list.clone(),
+            kept: kept(job),
+            continue_on_error: continues(job),
+            disk_util: job.stats.disk_util,
+            kb_base: job.stats.kb_base,
+            unit_base: job.stats.unit_base,
+        }
+    }
+
+    /// The sizes of blocks of one kind.
+    #[must_use]
+    pub const fn sizes(&self, kind: Kind) -> Sizes {
+        self.block_sizes.of(kind)
+    }
+
+    /// Whether arrivals follow a schedule.
+    #[must_use]
+    pub fn is_paced(&self) -> bool {
+        self.rate_iops.sum().is_some() || self.rate_bytes.sum().is_some()
+    }
+
+    /// Adds what another worker of the same result asks for.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.in_flight_asked += other.in_flight_asked;
+        self.in_flight_possible += other.in_flight_possible;
+        self.rate_iops.add(&other.rate_iops);
+        self.rate_bytes.add(&other.rate_bytes);
+        self.syncs &= other.syncs;
+        self.direct &= other.direct;
+        self.continue_on_error |= other.continue_on_error;
+    }
+}
+
+fn rw_name(direction: Direction, random: bool) -> &'static str {
+    match (direction, random) {
+        (Direction::Read, false) => "read",
+        (Direction::Read, true) => "randread",
+        (Direction::Write, false) => "write",
+        (Direction::Write, true) => "randwrite",
+        (Direction::Trim, false) => "trim",
+        (Direction::Trim, true) => "randtrim",
+        (Direction::ReadWrite, false) => "rw",
+        (Direction::ReadWrite, true) => "randrw",
+        (Direction::TrimWrite, false) => "trimwrite",
+        (Direction::TrimWrite, true) => "randtrimwrite",
+    }
+}
+
+fn per_kind<T, U>(values: &job::PerKind<T>, convert: impl Fn(&T) -> U) -> PerKind<U> {
+    PerKind { read: convert(&values.read), write: convert(&values.write), trim: convert(&values.trim) }
+}
+
+fn block_sizes(job: &Job) -> PerKind<Sizes> {
+    per_kind(&job.pattern.block_sizes, |sizes| Sizes { min: sizes.min(), max: sizes.max() })
+}
+
+fn region_bytes(job: &Job) -> Option<u64> {
+    match job.extent.size {
+        Some(Size::Bytes(bytes)) => Some(bytes.get()),
+        _ => None,
+    }
+}
+
+fn idle(job: &Job) -> Nanos {
+    if job.pace.thinktime_blocks > 0 || job.pace.thinktime_iotime > Nanos::ZERO {
+        job.pace.thinktime
+    } else {
+        Nanos::ZERO
+    }
+}
+
+fn syncs(job: &Job) -> bool {
+    let sync = &job.sync;
+    let along = sync.fsync > 0 || sync.fdatasync > 0;
+    along || sync.end_fsync || sync.fsync_on_close || job.files.open_sync != OpenSync::None
+}
+
+fn continues(job: &Job) -> bool {
+    let on_error = &job.on_error;
+    on_error.continue_on_read || on_error.continue_on_write || on_error.continue_on_verify
+}
+
+fn kept(job: &Job) -> Kept {
+    let stats = &job.stats;
+    let any = stats.stats && !stats.gtod_reduce;
+    Kept {
+        slat: any && !stats.disable_slat,
+        clat: any && !stats.disable_clat,
+        lat: any && !stats.disable_lat,
+        slat_percentiles: any && stats.slat_percentiles,
+        clat_percentiles: any && stats.clat_percentiles,
+        lat_percentiles: any && stats.lat_percentiles,
+    }
+}

@@ -1,0 +1,10 @@
+//! Import of fio's JSON.
+//!
+//! Reads `json` and `json+` of fio 3.x as they are on disk: notes before the document, terse and normal output around
+//! it, repeated documents of `--status-interval` (the last one counts). What fio does not print cannot be had:
+//! imported runs have no intervals, no lateness and no response times, and without `bins` only fio's own percentiles.
+
+mod document;
+mod import;
+
+pub use import::from_fio;

@@ -1,0 +1,319 @@
+//! From fio's document to a run.
+
+use super::document::{Disk, Document, Figures, JobEntry, Pairs, Transfers};
+use crate::{
+    CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, LatencyShares, LatencyStats, Measured, PerKind,
+    ReadError, Run, SCHEMA, Samples, Shares, Sizes, Tool,
+};
+
+/// fio's percentiles where a job names none.
+const PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+
+/// Reads the last JSON document in fio's output.
+///
+/// # Errors
+///
+/// [`ReadError::NoDocument`] where no line begins a document, [`ReadError::Malformed`] where it is not fio's.
+pub fn from_fio(text: &str) -> Result<Run, ReadError> {
+    let start = text.lines().scan(0, line_starts).filter(|(_, line)| *line == "{").last();
+    let (start, _) = start.ok_or(ReadError::NoDocument)?;
+    let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>();
+    let document = documents.next().ok_or(ReadError::NoDocument)??;
+    Ok(run(document))
+}
+
+fn line_starts<'a>(offset: &mut usize, line: &'a str) -> Option<(usize, &'a str)> {
+    let start = *offset;
+    *offset += line.len() + 1;
+    Some((start, line))
+}
+
+fn run(document: Document) -> Run {
+    let taken_unix_ms = if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp * 1000 };
+    let globals = document.globals.0;
+    Run {
+        schema: SCHEMA,
+        tool: Tool { name: "fio".to_owned(), version: document.version },
+        started_unix_ms: document.jobs.iter().map(|job| job.job_start).min().unwrap_or(0),
+        taken_unix_ms,
+        utc_offset_s: utc_offset_s(&document.time, document.timestamp),
+        jobs: document.jobs.into_iter().enumerate().map(|(number, job)| result(number as u32, job, &globals)).collect(),
+        disks: document.disk_util.into_iter().map(disk).collect(),
+        globals,
+        ..Run::default()
+    }
+}
+
+/// How far the clock in `Sat Nov 21 10:44:13 2026` is ahead of UTC, which nothing else in the document tells.
+fn utc_offset_s(time: &str, unix_s: u64) -> i32 {
+    let clock = time.split_whitespace().nth(3).unwrap_or_default();
+    let mut parts = clock.split(':').filter_map(|part| part.parse::<i64>().ok());
+    let (Some(h), Some(m), Some(s)) = (parts.next(), parts.next(), parts.next()) else { return 0 };
+    const DAY_S: i64 = 86_400;
+    let ahead = (h * 3600 + m * 60 + s - unix_s as i64).rem_euclid(DAY_S);
+    // Zones reach from 12 hours behind to 14 ahead.
+    (if ahead > 14 * 3600 { ahead - DAY_S } else { ahead }) as i32
+}
+
+fn result(number: u32, entry: JobEntry, globals: &[(String, String)]) -> JobResult {
+    let options = Options { own: &entry.options.0, globals };
+    let declared = declared(&entry, &options);
+    let workers = workers(&entry, &options);
+    JobResult {
+        name: entry.jobname.clone(),
+        description: entry.desc.clone(),
+        group: entry.groupid,
+        number,
+        error: entry.error,
+        eta_s: entry.eta,
+        elapsed_s: entry.elapsed,
+        started_unix_ms: entry.job_start,
+        pid: 0,
+        workers,
+        declared,
+        result: measured(&entry, workers),
+        echo: entry.options.0,
+        ..JobResult::default()
+    }
+}
+
+/// Options as typed, a job's own before those for all.
+struct Options<'a> {
+    own: &'a [(String, String)],
+    globals: &'a [(String, String)],
+}
+
+impl Options<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        let last = |options: &'_ [(String, String)]| options.iter().rposition(|(key, _)| key == name);
+        let own = last(self.own).map(|at| self.own[at].1.as_str());
+        own.or_else(|| last(self.globals).map(|at| self.globals[at].1.as_str()))
+    }
+
+    /// A flag counts as set when it stands alone.
+    fn flag(&self, name: &str, default: bool) -> bool {
+        self.get(name).map_or(default, |text| text != "0")
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.get(name)?.parse().ok()
+    }
+}
+
+/// With `group_reporting` (which fio 3.33 does not echo) the clones of a job are in one entry, and their runtimes add
+/// up: that tells how many there were.
+fn workers(entry: &JobEntry, options: &Options<'_>) -> u32 {
+    let longest = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
+    let asked = options.number("numjobs").unwrap_or(1) as u32;
+    if longest > 0 && entry.job_runtime >= longest + longest / 2 { asked.max(1) } else { 1 }
+}
+
+fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
+    let engine = options.get("ioengine").unwrap_or("psync");
+    let (iodepth, engine_is_async) = (entry.latency_depth.max(1), is_async(engine));
+    let iodepth_effective = if engine_is_async { iodepth } else { 1 };
+    let workers = u64::from(workers(entry, options));
+    let rate = |name| per_kind(options.get(name), parse_size);
+    let durable = ["fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync"];
+    Declared {
+        engine: engine.to_owned(),
+        device: engine != "null",
+        iodepth,
+        iodepth_effective,
+        in_flight_asked: u64::from(iodepth) * workers,
+        in_flight_possible: u64::from(iodepth_effective) * workers,
+        numjobs: options.number("numjobs").unwrap_or(1) as u32,
+        rw: rw(options),
+        block_sizes: block_sizes(options),
+        direct: options.flag("direct", false) || options.get("buffered") == Some("0"),
+        polled: options.flag("hipri", false),
+        thread: options.flag("thread", false),
+        size: options.get("size").and_then(parse_size),
+        rate_iops: rate("rate_iops"),
+        rate_bytes: rate("rate"),
+        syncs: durable.iter().any(|name| options.flag(name, false)),
+        verify: options.get("verify").is_some(),
+        percentiles: percentiles(options),
+        kept: kept(entry, options),
+        continue_on_error: entry.total_err.is_some(),
+        disk_util: options.flag("disk_util", true),
+        kb_base: options.number("kb_base").unwrap_or(1024) as u32,
+        unit_base: options.number("unit_base").unwrap_or(0) as u32,
+        ..Declared::default()
+    }
+}
+
+fn is_async(engine: &str) -> bool {
+    !matches!(engine, "psync" | "sync" | "vsync" | "pvsync" | "pvsync2" | "mmap")
+}
+
+fn rw(options: &Options<'_>) -> String {
+    let text = options.get("rw").unwrap_or("read");
+    let name = text.split(':').next().unwrap_or(text);
+    if name == "readwrite" { "rw" } else { name }.to_owned()
+}
+
+fn percentiles(options: &Options<'_>) -> Vec<f64> {
+    let list =
+        options.get("percentile_list").map(|list| list.split(':').filter_map(|text| text.parse().ok()).collect());
+    list.unwrap_or_else(|| PERCENTILES.to_vec())
+}
+
+fn kept(entry: &JobEntry, options: &Options<'_>) -> Kept {
+    let any = |pick: fn(&Transfers) -> u64| [&entry.read, &entry.write, &entry.trim].into_iter().any(|t| pick(t) > 0);
+    Kept {
+        slat: any(|t| t.slat_ns.n),
+        clat: any(|t| t.clat_ns.n),
+        lat: any(|t| t.lat_ns.n),
+        slat_percentiles: options.flag("slat_percentiles", false),
+        clat_percentiles: options.flag("clat_percentiles", true),
+        lat_percentiles: options.flag("lat_percentiles", false),
+    }
+}
+
+fn block_sizes(options: &Options<'_>) -> PerKind<Sizes> {
+    let text = options.get("bs").or_else(|| options.get("bsrange")).unwrap_or("4096");
+    let sizes = per_kind(Some(text), |part| {
+        let (min, max) = part.split_once('-').unwrap_or((part, part));
+        let bytes = |text| parse_size(text).and_then(|bytes| u32::try_from(bytes).ok());
+        Some(Sizes { min: bytes(min)?, max: bytes(max)? })
+    });
+    PerKind {
+        read: sizes.read.unwrap_or_default(),
+        write: sizes.write.unwrap_or_default(),
+        trim: sizes.trim.unwrap_or_default(),
+    }
+}
+
+/// A list for reads, writes and trims, in which the last value holds for those that are not named.
+fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> PerKind<Option<T>> {
+    let mut parts = text.into_iter().flat_map(|text| text.split(',')).map(parse);
+    let read = parts.next().flatten();
+    let write = parts.next().unwrap_or(read);
+    PerKind { read, write, trim: parts.next().unwrap_or(write) }
+}
+
+/// A number with fio's binary suffix: `4k` is 4096.
+fn parse_size(text: &str) -> Option<u64> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, suffix) = text.split_at(digits);
+    let shift = match suffix.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" => 10,
+        "m" | "mb" => 20,
+        "g" | "gb" => 30,
+        "t" | "tb" => 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+fn measured(entry: &JobEntry, workers: u32) -> Measured {
+    let ios = entry.read.total_ios + entry.write.total_ios + entry.trim.total_ios;
+    Measured {
+        read: direction(&entry.read),
+        write: direction(&entry.write),
+        trim: direction(&entry.trim),
+        sync: latency(&entry.sync.lat_ns),
+        depth: shares(&entry.iodepth_level, ios),
+        submit: shares(&entry.iodepth_submit, SHARES_TOTAL),
+        complete: shares(&entry.iodepth_complete, SHARES_TOTAL),
+        runtime_ns: entry.job_runtime * 1_000_000,
+        cpu: cpu(entry),
+        errors: entry.total_err.unwrap_or(0),
+        first_error: entry.first_error,
+        workers,
+        quoted_shares: Some(quoted_shares(entry)),
+        ..Measured::default()
+    }
+}
+
+/// fio prints shares of submissions but not how many there were: as many as keep six decimals.
+const SHARES_TOTAL: u64 = 100_000_000;
+
+fn shares(percents: &Pairs<f64>, total: u64) -> Shares {
+    let mut counts = [0; 7];
+    for (count, (_, percent)) in counts.iter_mut().zip(&percents.0) {
+        *count = (percent / 100.0 * total as f64).round() as u64;
+    }
+    Shares { counts, total }
+}
+
+fn quoted_shares(entry: &JobEntry) -> LatencyShares {
+    let mut shares = LatencyShares::default();
+    let copy = |to: &mut [f64], from: &Pairs<f64>| to.iter_mut().zip(&from.0).for_each(|(to, (_, share))| *to = *share);
+    copy(&mut shares.ns, &entry.latency_ns);
+    copy(&mut shares.us, &entry.latency_us);
+    copy(&mut shares.ms, &entry.latency_ms);
+    shares
+}
+
+fn cpu(entry: &JobEntry) -> CpuUse {
+    let ns = |percent: f64| (percent / 100.0 * entry.job_runtime as f64 * 1e6).round() as u64;
+    CpuUse {
+        user_ns: ns(entry.usr_cpu),
+        system_ns: ns(entry.sys_cpu),
+        context_switches: entry.ctx,
+        major_faults: entry.majf,
+        minor_faults: entry.minf,
+    }
+}
+
+fn direction(transfers: &Transfers) -> DirectionResult {
+    DirectionResult {
+        ios: transfers.total_ios,
+        bytes: transfers.io_bytes,
+        short_ios: transfers.short_ios,
+        drop_ios: transfers.drop_ios,
+        runtime_ns: transfers.runtime * 1_000_000,
+        submission: latency(&transfers.slat_ns),
+        service: latency(&transfers.clat_ns),
+        latency: latency(&transfers.lat_ns),
+        response: LatencyStats::default(),
+        bandwidth_kib: Samples {
+            count: transfers.bw_samples,
+            min: transfers.bw_min,
+            max: transfers.bw_max,
+            mean: transfers.bw_mean,
+            stddev: transfers.bw_dev,
+        },
+        iops_samples: Samples {
+            count: transfers.iops_samples,
+            min: transfers.iops_min,
+            max: transfers.iops_max,
+            mean: transfers.iops_mean,
+            stddev: transfers.iops_stddev,
+        },
+    }
+}
+
+fn latency(figures: &Figures) -> LatencyStats {
+    let bucket = |(value, count): &(String, u64)| Some((meter::bucket_of(value.parse().ok()?), *count));
+    let quoted = |(percent, ns): &(String, u64)| Some((percent.parse().ok()?, *ns));
+    LatencyStats {
+        count: figures.n,
+        min_ns: figures.min,
+        max_ns: figures.max,
+        mean_ns: figures.mean,
+        stddev_ns: figures.stddev,
+        buckets: figures.bins.0.iter().filter_map(bucket).collect(),
+        quoted: figures.percentile.0.iter().filter_map(quoted).collect(),
+    }
+}
+
+fn disk(disk: Disk) -> DiskUse {
+    DiskUse {
+        name: disk.name,
+        read_ios: disk.read_ios,
+        write_ios: disk.write_ios,
+        read_sectors: disk.read_sectors,
+        write_sectors: disk.write_sectors,
+        read_merges: disk.read_merges,
+        write_merges: disk.write_merges,
+        read_ticks_ms: disk.read_ticks,
+        write_ticks_ms: disk.write_ticks,
+        in_queue_ms: disk.in_queue,
+        util_percent: disk.util,
+    }
+}

@@ -1,0 +1,30 @@
+//! Lines of log files.
+
+use crate::Kind;
+
+/// One line of a log of latency, bandwidth or IOPS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// When, in milliseconds from the start of measurement.
+    pub at_ms: u64,
+    /// Nanoseconds, KiB/s or operations per second, by the log.
+    pub value: u64,
+    /// Read, write or trim.
+    pub kind: Kind,
+    /// Bytes of the operation; zero in an average over different sizes.
+    pub block_size: u32,
+    /// Where the operation began, in bytes.
+    pub offset: u64,
+}
+
+impl From<&meter::LogEntry> for LogLine {
+    fn from(entry: &meter::LogEntry) -> Self {
+        Self {
+            at_ms: entry.at.millis(),
+            value: entry.value,
+            kind: entry.direction.into(),
+            block_size: entry.block_size,
+            offset: entry.offset,
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! What was measured.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{LatencyShares, LatencyStats, Shares};
+
+/// A kind of operation that transfers data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Trims.
+    Trim,
+}
+
+impl Kind {
+    /// All of them, in fio's order.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
+
+    /// The lower-case name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+        }
+    }
+}
+
+impl From<meter::Direction> for Kind {
+    fn from(direction: meter::Direction) -> Self {
+        match direction {
+            meter::Direction::Read => Self::Read,
+            meter::Direction::Write => Self::Write,
+            meter::Direction::Trim => Self::Trim,
+        }
+    }
+}
+
+/// Everything that was measured of a job, or of several that report together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Reads.
+    pub read: DirectionResult,
+    /// Writes.
+    pub write: DirectionResult,
+    /// Trims.
+    pub trim: DirectionResult,
+    /// Syncs.
+    pub sync: LatencyStats,
+    /// Depths seen at submission: 1, 2–3, 4–7, 8–15, 16–31, 32–63, 64 and more.
+    pub depth: Shares,
+    /// Sizes of submissions: 0, 1–4, 5–8, 9–16, 17–32, 33–64, more than 64.
+    pub submit: Shares,
+    /// Sizes of completions, in the same classes.
+    pub complete: Shares,
+    /// How much later than it could have been the generator was ready to issue, under a rate.
+    pub lateness: LatencyStats,
+    /// Counts of each interval.
+    pub series: Series,
+    /// Time in use, added up over workers, in nanoseconds.
+    pub runtime_ns: u64,
+    /// What the processor did.
+    pub cpu: CpuUse,
+    /// How many operations failed.
+    pub errors: u64,
+    /// The error number of the first failure, zero for none.
+    pub first_error: i32,
+    /// How many workers are in here.
+    pub workers: u32,
+    /// Shares of service times as somebody else printed them; `None` to derive them from histograms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quoted_shares: Option<LatencyShares>,
+}
+
+impl Measured {
+    /// The results of one kind.
+    #[must_use]
+    pub const fn kind(&self, kind: Kind) -> &DirectionResult {
+        match kind {
+            Kind::Read => &self.read,
+            Kind::Write => &self.write,
+            Kind::Trim => &self.trim,
+        }
+    }
+
+    /// Reads, writes and trims.
+    pub fn kinds(&self) -> impl Iterator<Item = (Kind, &DirectionResult)> {
+        Kind::ALL.into_iter().map(|kind| (kind, self.kind(kind)))
+    }
+
+    /// Operations of all kinds, without syncs.
+    #[must_use]
+    pub fn ios(&self) -> u64 {
+        self.kinds().map(|(_, result)| result.ios).sum()
+    }
+
+    /// Bytes of all kinds.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.kinds().map(|(_, result)| result.bytes).sum()
+    }
+
+    /// Operations per second of all kinds, each over its own runtime.
+    #[must_use]
+    pub fn iops(&self) -> f64 {
+        self.kinds().map(|(_, result)| result.iops()).sum()
+    }
+
+    /// Bytes per second of all kinds.
+    #[must_use]
+    pub fn bytes_per_second(&self) -> f64 {
+        self.kinds().map(|(_, result)| result.bytes_per_second()).sum()
+    }
+
+    /// The time a worker was in use, on average, in nanoseconds.
+    #[must_use]
+    pub fn wall_ns(&self) -> f64 {
+        self.runtime_ns as f64 / f64::from(self.workers.max(1))
+    }
+
+    /// Operations in flight on average, by Little's law: the time that operations and syncs spent at the device over
+    /// the time that passed. `None` where service times were not kept.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<f64> {
+        let service_ns: f64 = self.kinds().map(|(_, result)| result.service.sum_ns()).sum();
+        let counted = service_ns > 0.0 && self.runtime_ns > 0;
+        counted.then(|| (service_ns + self.sync.sum_ns()) / self.wall_ns())
+    }
+
+    /// Mean service time over all kinds in nanoseconds; `None` where none was kept.
+    #[must_use]
+    pub fn service_mean_ns(&self) -> Option<f64> {
+        let count: u64 = self.kinds().map(|(_, result)| result.service.count).sum();
+        let sum: f64 = self.kinds().map(|(_, result)| result.service.sum_ns()).sum();
+        (count > 0).then(|| sum / count as f64)
+    }
+
+    /// Processor time for each operation in nanoseconds; `None` of nothing.
+    #[must_use]
+    pub fn cpu_per_io_ns(&self) -> Option<f64> {
+        let ios = self.ios();
+        (ios > 0).then(|| self.cpu.busy_ns() as f64 / ios as f64)
+    }
+
+    /// The share of one processor that a worker kept busy on average: 1 is a whole one.
+    #[must_use]
+    pub fn cpu_share(&self) -> f64 {
+        if self.runtime_ns == 0 { 0.0 } else { self.cpu.busy_ns() as f64 / self.runtime_ns as f64 }
+    }
+
+    /// How service times divide over fio's classes, in per cent of all operations.
+    #[must_use]
+    pub fn latency_shares(&self) -> LatencyShares {
+        self.quoted_shares
+            .unwrap_or_else(|| LatencyShares::of(self.kinds().map(|(_, result)| &result.service), self.ios()))
+    }
+}
+
+/// What was measured of reads, of writes or of trims.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DirectionResult {
+    /// Operations completed.
+    pub ios: u64,
+    /// Bytes transferred.
+    pub bytes: u64,
+    /// Operations that at first transferred less than they asked for.
+    pub short_ios: u64,
+    /// Operations that were given up.
+    pub drop_ios: u64,
+    /// How long this kind was in use, in nanoseconds: the longest of the workers.
+    pub runtime_ns: u64,
+    /// From the start of an operation to its submission (fio's `slat`).
+    pub submission: LatencyStats,
+    /// From submission to completion (fio's `clat`).
+    pub service: LatencyStats,
+    /// From the start of an operation to its completion (fio's `lat`).
+    pub latency: LatencyStats,
+    /// From the intended instant to completion, under a rate.
+    pub response: LatencyStats,
+    /// Bandwidth in KiB/s, a sample for each window.
+    pub bandwidth_kib: Samples,
+    /// Operations per second, a sample for each window.
+    pub iops_samples: Samples,
+}
+
+impl DirectionResult {
+    /// Operations per second over the whole runtime.
+    #[must_use]
+    pub fn iops(&self) -> f64 {
+        per_second(self.ios, self.runtime_ns)
+    }
+
+    /// Bytes per second over the whole runtime.
+    #[must_use]
+    pub fn bytes_per_second(&self) -> f64 {
+        per_second(self.bytes, self.runtime_ns)
+    }
+
+    /// Runtime in whole milliseconds, the unit of fio's figures; at least one where anything was done.
+    #[must_use]
+    pub fn runtime_ms(&self) -> u64 {
+        (self.runtime_ns / 1_000_000).max(u64::from(self.runtime_ns > 0))
+    }
+
+    /// Bytes per second as fio computes them: from whole milliseconds, and cut to a whole number.
+    #[must_use]
+    pub fn fio_bytes_per_second(&self) -> u64 {
+        scaled(self.bytes, 1_000, self.runtime_ms())
+    }
+
+    /// Operations per second as fio computes them: from whole milliseconds.
+    #[must_use]
+    pub fn fio_iops(&self) -> f64 {
+        if self.runtime_ms() == 0 { 0.0 } else { 1000.0 * self.ios as f64 / self.runtime_ms() as f64 }
+    }
+}
+
+fn per_second(n: u64, runtime_ns: u64) -> f64 {
+    if runtime_ns == 0 { 0.0 } else { n as f64 * 1e9 / runtime_ns as f64 }
+}
+
+/// `n × by / over`, cut to a whole number; zero where `over` is zero.
+fn scaled(n: u64, by: u64, over: u64) -> u64 {
+    let quotient = (u128::from(n) * u128::from(by)).checked_div(u128::from(over)).unwrap_or(0);
+    u64::try_from(quotient).unwrap_or(u64::MAX)
+}
+
+/// Figures of samples that are not latencies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// How many.
+    pub count: u64,
+    /// The least.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their deviation.
+    pub stddev: f64,
+}
+
+/// What the processor did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuUse {
+    /// Time in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// Time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Context switches.
+    pub context_switches: u64,
+    /// Page faults that read from a disk.
+    pub major_faults: u64,
+    /// Page faults that did not.
+    pub minor_faults: u64,
+}
+
+impl CpuUse {
+    /// Time in user mode and in the kernel, in nanoseconds.
+    #[must_use]
+    pub const fn busy_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+}
+
+/// Counts of intervals of equal length, from the start of measurement on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// How long each interval is, in nanoseconds.
+    pub width_ns: u64,
+    /// The intervals in order; the last one may have been cut short.
+    pub intervals: Vec<Interval>,
+}
+
+impl Series {
+    /// Operations per second of each interval that lasted its whole width.
+    #[must_use]
+    pub fn iops(&self) -> Vec<f64> {
+        let whole = self.intervals.len().saturating_sub(1);
+        let per_second = |interval: &Interval| per_second(interval.ios.iter().sum(), self.width_ns);
+        self.intervals[..whole].iter().map(per_second).collect()
+    }
+
+    /// Deviation over mean of operations per second; `None` of fewer than five whole intervals.
+    #[must_use]
+    pub fn variation(&self) -> Option<f64> {
+        let iops = self.iops();
+        let mean = mean(&iops);
+        if iops.len() < 5 || mean <= 0.0 {
+            return None;
+        }
+        let squares: f64 = iops.iter().map(|value| (value - mean).powi(2)).sum();
+        Some((squares / (iops.len() - 1) as f64).sqrt() / mean)
+    }
+
+    /// Mean operations per second of the first and of the last third; `None` of fewer than nine whole intervals.
+    #[must_use]
+    pub fn early_and_late(&self) -> Option<(f64, f64)> {
+        let iops = self.iops();
+        let third = iops.len() / 3;
+        (third >= 3).then(|| (mean(&iops[..third]), mean(&iops[iops.len() - third..])))
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+/// Counts of one interval: reads, writes, trims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Operations completed.
+    pub ios: [u64; 3],
+    /// Bytes transferred.
+    pub bytes: [u64; 3],
+    /// Sum of service times in nanoseconds.
+    pub service_ns: u64,
+    /// The longest service time in nanoseconds.
+    pub service_ns_max: u64,
+}
+
+impl From<&meter::Summary> for Measured {
+    fn from(summary: &meter::Summary) -> Self {
+        let [read, write, trim] = summary.directions.each_ref().map(DirectionResult::from);
+        Self {
+            read,
+            write,
+            trim,
+            sync: (&summary.sync).into(),
+            depth: Shares { counts: summary.depth.0, total: summary.ios() },
+            submit: Shares::of(summary.submit.0),
+            complete: Shares::of(summary.complete.0),
+            lateness: (&summary.lateness).into(),
+            series: (&summary.series).into(),
+            runtime_ns: summary.runtime.get(),
+            cpu: summary.cpu.into(),
+            errors: summary.errors,
+            first_error: summary.first_error,
+            workers: summary.workers,
+            quoted_shares: None,
+        }
+    }
+}
+
+impl From<&meter::DirectionSummary> for DirectionResult {
+    fn from(summary: &meter::DirectionSummary) -> Self {
+        Self {
+            ios: summary.ios,
+            bytes: summary.bytes,
+            short_ios: summary.short_ios,
+            drop_ios: summary.drop_ios,
+            runtime_ns: summary.runtime.get(),
+            submission: (&summary.submission).into(),
+            service: (&summary.service).into(),
+            latency: (&summary.latency).into(),
+            response: (&summary.response).into(),
+            bandwidth_kib: summary.bandwidth.into(),
+            iops_samples: summary.iops.into(),
+        }
+    }
+}
+
+impl From<meter::Samples> for Samples {
+    fn from(samples: meter::Samples) -> Self {
+        Self { count: samples.count, min: samples.min, max: samples.max, mean: samples.mean, stddev: samples.stddev() }
+    }
+}
+
+impl From<meter::CpuUse> for CpuUse {
+    fn from(cpu: meter::CpuUse) -> Self {
+        Self {
+            user_ns: cpu.user.get(),
+            system_ns: cpu.system.get(),
+            context_switches: cpu.context_switches,
+            major_faults: cpu.major_faults,
+            minor_faults: cpu.minor_faults,
+        }
+    }
+}
+
+impl From<&meter::Series> for Series {
+    fn from(series: &meter::Series) -> Self {
+        let interval = |interval: &meter::Interval| Interval {
+            ios: interval.ios,
+            bytes: interval.bytes,
+            service_ns: interval.service_ns,
+            service_ns_max: interval.service_ns_max,
+        };
+        Self { width_ns: series.width().get(), intervals: series.intervals().iter().map(interval).collect() }
+    }
+}

@@ -1,0 +1,200 @@
+//! A run as a whole.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Declared, Measured};
+
+/// What one run leaves behind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The version of this layout, [`crate::SCHEMA`].
+    pub schema: u32,
+    /// What made it.
+    pub tool: Tool,
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// When this account was taken: at the end, or in the middle for a status report.
+    pub taken_unix_ms: u64,
+    /// The host's distance from UTC in seconds, east positive.
+    pub utc_offset_s: i32,
+    /// The command line, a word each.
+    pub command_line: Vec<String>,
+    /// What everything random was derived from.
+    pub seed: Option<u64>,
+    /// Where it ran.
+    pub host: Host,
+    /// Options set for all jobs, as typed: name and text.
+    pub globals: Vec<(String, String)>,
+    /// Results in the order of jobs; those that report together are one.
+    pub jobs: Vec<JobResult>,
+    /// What the devices themselves counted.
+    pub disks: Vec<DiskUse>,
+    /// What users should know that is not in the numbers.
+    pub notes: Vec<Note>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl Run {
+    /// The numbers of the reporting groups, in rising order.
+    #[must_use]
+    pub fn groups(&self) -> Vec<u32> {
+        let mut groups: Vec<u32> = self.jobs.iter().map(|job| job.group).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+
+    /// The results of one reporting group.
+    pub fn in_group(&self, group: u32) -> impl Iterator<Item = &JobResult> {
+        self.jobs.iter().filter(move |job| job.group == group)
+    }
+
+    /// Whether an option was given to one job or to all, by its canonical name.
+    #[must_use]
+    pub fn was_given(&self, job: &JobResult, option: &str) -> bool {
+        job.echo.iter().chain(&self.globals).any(|(name, _)| name == option)
+    }
+}
+
+/// What made a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// `fathom`, or `fio` for an import.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// Where a run took place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// Its name.
+    pub hostname: String,
+    /// The kernel's version.
+    pub kernel: String,
+    /// Processors online; zero where nobody knows.
+    pub cpus: u32,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Everything was done.
+    #[default]
+    Completed,
+    /// It was asked to stop; results are those until then.
+    Interrupted,
+    /// At least one worker failed; the results of the others are whole.
+    Failed,
+    /// It was going on when this account was taken.
+    Running,
+}
+
+/// Something that users should know.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The job it is about; `None` for the run.
+    pub job: Option<String>,
+    /// The text, a sentence without the job's name.
+    pub text: String,
+}
+
+/// The result of one worker, or of several that report together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobResult {
+    /// The job's name; of several, the first one's.
+    pub name: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// The reporting group, from zero.
+    pub group: u32,
+    /// The number of the worker, from zero; of several, the first one's.
+    pub number: u32,
+    /// The error number that ended it, zero for none.
+    pub error: i32,
+    /// Seconds it will still take, zero at the end.
+    pub eta_s: u64,
+    /// Seconds since the program began.
+    pub elapsed_s: u64,
+    /// When its first operation began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// The process or thread that ran it.
+    pub pid: u32,
+    /// How many workers are in here.
+    pub workers: u32,
+    /// Options set for this job alone, as typed: name and text.
+    pub echo: Vec<(String, String)>,
+    /// What it asked for.
+    pub declared: Declared,
+    /// What was measured.
+    pub result: Measured,
+    /// What is known of its surroundings.
+    pub evidence: Evidence,
+}
+
+/// What is known of a job's surroundings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The files and devices it used, each once.
+    pub targets: Vec<TargetFacts>,
+}
+
+/// A file or device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// Its path.
+    pub path: String,
+    /// What it is.
+    pub kind: TargetKind,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Bytes that have a place on the device; less than the size where a file has holes.
+    pub allocated: Option<u64>,
+    /// The share of it that was in the page cache when the run began, from 0 to 1.
+    pub cached_before: Option<f64>,
+    /// The share of it that was in the page cache when the run ended.
+    pub cached_after: Option<f64>,
+}
+
+/// What a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// A regular file.
+    Regular,
+    /// A block device.
+    Block,
+    /// A file in memory (tmpfs).
+    Memory,
+    /// A character device or a pipe.
+    Other,
+}
+
+/// What a device counted during the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DiskUse {
+    /// Its name, as in `/sys/block`.
+    pub name: String,
+    /// Reads completed.
+    pub read_ios: u64,
+    /// Writes completed.
+    pub write_ios: u64,
+    /// Sectors of 512 bytes read.
+    pub read_sectors: u64,
+    /// Sectors of 512 bytes written.
+    pub write_sectors: u64,
+    /// Reads merged with neighbours.
+    pub read_merges: u64,
+    /// Writes merged with neighbours.
+    pub write_merges: u64,
+    /// Milliseconds that reads took together.
+    pub read_ticks_ms: u64,
+    /// Milliseconds that writes took together.
+    pub write_ticks_ms: u64,
+    /// Milliseconds weighted by the number in flight.
+    pub in_queue_ms: u64,
+    /// The share of time in which at least one was in flight, in per cent.
+    pub util_percent: f64,
+}
