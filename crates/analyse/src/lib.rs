@@ -1,1 +1,18 @@
+//! From numbers to findings.
+//!
+//! [`analyse`] reads a [`record::Run`] and says for each job what limited it, whether its numbers may be trusted, and
+//! what to change: as data, each [`Finding`] with the figures it rests on and where they were read. The yardstick is
+//! Little's law: operations in flight = operations per second × mean time of one.
+//!
+//! One run at one depth cannot tell a device at its limit from one that would give more at a greater depth. Where
+//! that is so, the finding says it and names the experiment that would tell; it does not guess.
+//!
+//! What is *not* here: a sentence (`report` words findings), a file, or a comparison of several runs.
 
+mod facts;
+mod finding;
+mod rules;
+mod verdict;
+
+pub use finding::{Code, Evidence, Finding, Quantity, Remedy, Severity, Source, Unit};
+pub use verdict::{Verdict, analyse, distrusted};

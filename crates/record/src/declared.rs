@@ -13,6 +13,8 @@ pub struct Declared {
     pub engine: String,
     /// Whether there is a device at all behind the engine.
     pub device: bool,
+    /// Whether the engine can have more than one operation in flight.
+    pub queues: bool,
     /// Operations in flight for each worker, as asked for.
     pub iodepth: u32,
     /// Operations that the engine can have in flight for each worker.
@@ -151,6 +153,7 @@ impl Declared {
         Self {
             engine: engine.name().to_owned(),
             device: engine != Engine::Null,
+            queues: engine.is_async(),
             iodepth,
             iodepth_effective,
             in_flight_asked: iodepth.into(),

@@ -119,6 +119,7 @@ fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
     Declared {
         engine: engine.to_owned(),
         device: engine != "null",
+        queues: engine_is_async,
         iodepth,
         iodepth_effective,
         in_flight_asked: u64::from(iodepth) * workers,

@@ -1,0 +1,65 @@
+//! What rules look at.
+
+use record::{Declared, JobResult, Kind, Measured, Run, TargetKind};
+
+/// One job of a run, with the questions that several rules ask.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) job: &'a JobResult,
+}
+
+impl<'a> Facts<'a> {
+    pub(crate) fn declared(self) -> &'a Declared {
+        &self.job.declared
+    }
+
+    pub(crate) fn result(self) -> &'a Measured {
+        &self.job.result
+    }
+
+    /// Whether a storage device stands behind the job's files.
+    pub(crate) fn has_device(self) -> bool {
+        let targets = &self.job.evidence.targets;
+        let in_memory = !targets.is_empty() && targets.iter().all(|target| target.kind == TargetKind::Memory);
+        self.declared().device && !in_memory
+    }
+
+    /// Whether the user chose between the page cache and the device rather than leave it to the default.
+    pub(crate) fn chose_cache(self) -> bool {
+        self.run.was_given(self.job, "direct") || self.run.was_given(self.job, "buffered")
+    }
+
+    /// The kind with the most operations.
+    pub(crate) fn main_kind(self) -> Kind {
+        Kind::ALL.into_iter().max_by_key(|&kind| self.result().kind(kind).ios).unwrap_or(Kind::Read)
+    }
+
+    /// Deviation over mean of the service times of the main kind.
+    pub(crate) fn service_variation(self) -> Option<f64> {
+        self.result().kind(self.main_kind()).service.variation()
+    }
+
+    /// A percentile of the service times of the main kind, in nanoseconds.
+    pub(crate) fn service_percentile(self, percent: f64) -> Option<f64> {
+        self.result().kind(self.main_kind()).service.percentile_ns(percent).map(|ns| ns as f64)
+    }
+
+    /// Whether the processor was busy with generating: each worker its own, or all of the host's.
+    pub(crate) fn cpu_bound(self) -> bool {
+        let share = self.result().cpu_share();
+        let (workers, cpus) = (f64::from(self.result().workers), f64::from(self.run.host.cpus));
+        !self.declared().polled && (share >= 0.9 || (cpus > 0.0 && share * workers >= 0.9 * cpus))
+    }
+
+    /// Operations in flight for each worker that make `total` over all of them.
+    pub(crate) fn per_worker(self, total: f64) -> u64 {
+        (total / f64::from(self.job.workers.max(1))).ceil().max(1.0) as u64
+    }
+
+    /// Twice as many workers, if the host has processors for them.
+    pub(crate) fn more_workers(self) -> Option<u64> {
+        let twice = 2 * u64::from(self.job.workers.max(1));
+        (twice <= u64::from(self.run.host.cpus)).then_some(twice)
+    }
+}

@@ -1,0 +1,123 @@
+//! What limited a run.
+
+use crate::facts::Facts;
+use crate::rules::{deeper, pace};
+use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
+
+/// A queue counts as full from this share of the depth on; the rest is the time between a completion and the next
+/// submission.
+const FULL: f64 = 0.8;
+
+/// Service times that vary less than this (deviation over mean) are those of a limiter; devices vary more.
+const LIMITER_SERVICE_VARIATION: f64 = 0.10;
+
+/// Throughput of intervals that varies less than this is flat.
+const FLAT_INTERVAL_VARIATION: f64 = 0.05;
+
+/// Operations hardly wait for each other while their mean is within this factor of the fastest.
+const UNLOADED: f64 = 1.5;
+
+pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
+    let declared = facts.declared();
+    let misled = declared.iodepth > declared.iodepth_effective;
+    let finding = || {
+        Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
+            .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, Source::Job)
+            .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, Source::Job)
+            .remedy(Remedy::QueueingEngine { iodepth: declared.iodepth.into() })
+    };
+    misled.then(finding)
+}
+
+/// What limited the run. There is always an answer, if only that it cannot be told.
+pub(crate) fn limit(facts: Facts<'_>) -> Finding {
+    let result = facts.result();
+    if result.ios() == 0 {
+        return Finding::new(Code::NothingMeasured, Severity::Distrust).with(
+            Quantity::Runtime,
+            result.wall_ns(),
+            Source::Counters,
+        );
+    }
+    if let Some(finding) = pace::rate(facts) {
+        return finding;
+    }
+    let Some(in_flight) = result.in_flight() else {
+        return Finding::new(Code::LimitUnknown, Severity::Info);
+    };
+    let finding = if !facts.has_device() {
+        no_device(facts)
+    } else if facts.cpu_bound() {
+        cpu_bound(facts)
+    } else if in_flight < FULL * facts.declared().in_flight_possible as f64 {
+        not_filled(facts)
+    } else {
+        full(facts)
+    };
+    little(facts, finding)
+}
+
+/// The three figures of Little's law, which every answer rests on, after those of its own.
+fn little(facts: Facts<'_>, finding: Finding) -> Finding {
+    let (declared, result) = (facts.declared(), facts.result());
+    finding
+        .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, Source::Job)
+        .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, Source::Job)
+        .with_known(Quantity::InFlightAchieved, result.in_flight(), Source::LittlesLaw)
+        .with(Quantity::Iops, result.iops(), Source::Counters)
+        .with_known(Quantity::ServiceMean, result.service_mean_ns(), Source::Counters)
+}
+
+fn no_device(facts: Facts<'_>) -> Finding {
+    Finding::new(Code::NoDevice, Severity::Info).with(
+        Quantity::CpuShare,
+        facts.result().cpu_share(),
+        Source::ProcessorTime,
+    )
+}
+
+fn cpu_bound(facts: Facts<'_>) -> Finding {
+    let cpus = facts.run.host.cpus;
+    Finding::new(Code::GeneratorCpuBound, Severity::Warning)
+        .with(Quantity::CpuShare, facts.result().cpu_share(), Source::ProcessorTime)
+        .with(Quantity::Workers, f64::from(facts.job.workers), Source::Job)
+        .with_known(Quantity::Cpus, (cpus > 0).then(|| f64::from(cpus)), Source::Host)
+        .remedy(facts.more_workers().map(|numjobs| Remedy::AddWorkers { numjobs }))
+}
+
+fn not_filled(facts: Facts<'_>) -> Finding {
+    let thinktime_ns = facts.declared().thinktime_ns;
+    let idle = (thinktime_ns > 0).then_some(thinktime_ns as f64);
+    let remedy = if idle.is_some() { None } else { facts.more_workers() };
+    Finding::new(Code::QueueNotFilled, Severity::Advice)
+        .with_known(Quantity::Thinktime, idle, Source::Job)
+        .with(Quantity::CpuShare, facts.result().cpu_share(), Source::ProcessorTime)
+        .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
+}
+
+/// As many in flight as could be. With one at a time, the time of one is the limit. With more, the spread of times
+/// tells some: none at all is a limiter's sign, little waiting means that depth was the limit.
+fn full(facts: Facts<'_>) -> Finding {
+    let (variation, intervals) = (facts.service_variation(), facts.result().series.variation());
+    let steady = variation.is_some_and(|variation| variation <= LIMITER_SERVICE_VARIATION);
+    let flat = intervals.is_some_and(|variation| variation <= FLAT_INTERVAL_VARIATION);
+    let fastest_ns = facts.service_percentile(1.0);
+    let hardly_waits = matches!((fastest_ns, facts.result().service_mean_ns()),
+        (Some(fastest_ns), Some(mean_ns)) if mean_ns <= UNLOADED * fastest_ns);
+    let twice = 2 * u64::from(facts.declared().iodepth_effective);
+    let finding = if facts.declared().in_flight_possible <= 1 {
+        Finding::new(Code::LatencyBound, Severity::Advice).remedy(deeper(facts, 32))
+    } else if steady && flat {
+        Finding::new(Code::DeviceFlat, Severity::Info).remedy(Remedy::CompareDepth { iodepth: twice })
+    } else if hardly_waits && !steady {
+        Finding::new(Code::LatencyBound, Severity::Advice).remedy(Remedy::RaiseDepth { iodepth: twice })
+    } else {
+        Finding::new(Code::QueueFull, Severity::Info).remedy(Remedy::CompareDepth { iodepth: twice })
+    };
+    let knee = fastest_ns.map(|ns| facts.result().iops() * ns / 1e9);
+    finding
+        .with_known(Quantity::ServiceVariation, variation, Source::Counters)
+        .with_known(Quantity::IntervalVariation, intervals, Source::Intervals)
+        .with_known(Quantity::ServiceP1, fastest_ns, Source::Histogram)
+        .with_known(Quantity::InFlightKnee, knee, Source::LittlesLaw)
+}

@@ -1,0 +1,149 @@
+//! Whether the numbers mean what they seem to.
+
+use record::{DiskUse, Outcome, TargetFacts, TargetKind};
+
+use crate::facts::Facts;
+use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
+
+/// Reads faster than this at the median did not come from a storage device: the fastest need 5 µs for the device
+/// alone, and the way through the kernel comes on top.
+const CACHE_NS_MAX: f64 = 10_000.0;
+
+const SECTOR_BYTES: u64 = 512;
+
+pub(crate) fn errors(facts: Facts<'_>) -> Option<Finding> {
+    let (result, job) = (facts.result(), facts.job);
+    if result.errors == 0 && job.error == 0 {
+        return None;
+    }
+    let tolerated = facts.declared().continue_on_error && job.error == 0;
+    let severity = if tolerated { Severity::Warning } else { Severity::Distrust };
+    let first = if result.first_error == 0 { job.error } else { result.first_error };
+    let finding = Finding::new(Code::ErrorsSeen, severity)
+        .with(Quantity::Errors, result.errors.max(1) as f64, Source::Counters)
+        .with(Quantity::FirstError, f64::from(first), Source::Counters);
+    Some(finding)
+}
+
+/// Reads through the page cache. What the devices counted decides; without it, what was cached before; without both,
+/// a speed that no device has. Read-ahead makes buffered reads in sequence fast, so that speed says nothing of them.
+pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
+    let read = &facts.result().read;
+    if facts.declared().direct || !facts.has_device() || read.ios == 0 {
+        return None;
+    }
+    let finding = Finding::new(Code::PageCacheMeasured, cache_severity(facts)).remedy(Remedy::Direct);
+    if let Some(device_bytes) = device_bytes(facts, |disk| (disk.read_ios, disk.read_sectors)) {
+        let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.read.bytes).sum();
+        let finding = finding.with(Quantity::JobBytes, job_bytes as f64, Source::Counters).with(
+            Quantity::DeviceBytes,
+            device_bytes as f64,
+            Source::DiskCounters,
+        );
+        return (device_bytes < job_bytes / 2).then_some(finding);
+    }
+    let cached = cached_share(&facts.job.evidence.targets).filter(|&share| share >= 0.5);
+    let median = read.service.percentile_ns(50.0).map(|ns| ns as f64);
+    let fast = median.filter(|&ns| ns < CACHE_NS_MAX && facts.declared().rw.starts_with("rand"));
+    let finding = finding.with_known(Quantity::CachedShare, cached, Source::PageCache).with_known(
+        Quantity::ServiceP50,
+        fast,
+        Source::Histogram,
+    );
+    (cached.is_some() || fast.is_some()).then_some(finding)
+}
+
+/// Writes that end in memory, unless the devices' counters show that nearly all of them went on.
+pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
+    let write = &facts.result().write;
+    if facts.declared().direct || facts.declared().syncs || !facts.has_device() || write.ios == 0 {
+        return None;
+    }
+    let device_bytes = device_bytes(facts, |disk| (disk.write_ios, disk.write_sectors));
+    let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.write.bytes).sum();
+    if device_bytes.is_some_and(|bytes| bytes as f64 >= 0.9 * job_bytes as f64) {
+        return None;
+    }
+    let finding = Finding::new(Code::BufferedWritesUnsynced, cache_severity(facts))
+        .with(Quantity::JobBytes, job_bytes as f64, Source::Counters)
+        .with_known(Quantity::DeviceBytes, device_bytes.map(|bytes| bytes as f64), Source::DiskCounters)
+        .remedy(Remedy::SyncAtEnd);
+    Some(finding)
+}
+
+/// Who asked for the page cache gets a warning; who did not is misled.
+fn cache_severity(facts: Facts<'_>) -> Severity {
+    if facts.chose_cache() { Severity::Warning } else { Severity::Distrust }
+}
+
+/// Bytes that all devices transferred, where their counters tell: an import may have operations without sectors.
+fn device_bytes(facts: Facts<'_>, pick: fn(&DiskUse) -> (u64, u64)) -> Option<u64> {
+    let disks = &facts.run.disks;
+    let tells = |disk: &DiskUse| matches!(pick(disk), (0, _) | (_, 1..));
+    let told = !disks.is_empty() && disks.iter().all(tells);
+    told.then(|| disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
+}
+
+/// The cached share of all targets for which it is known, by their sizes.
+fn cached_share(targets: &[TargetFacts]) -> Option<f64> {
+    let known = || targets.iter().filter_map(|target| Some((target.size as f64, target.cached_before?)));
+    let size: f64 = known().map(|(size, _)| size).sum();
+    (size > 0.0).then(|| known().map(|(size, share)| size * share).sum::<f64>() / size)
+}
+
+/// Reads of parts that were never written: the file system answers them without asking the device.
+pub(crate) fn holes(facts: Facts<'_>) -> Option<Finding> {
+    let (read, write) = (&facts.result().read, &facts.result().write);
+    if read.ios == 0 || write.ios > 0 || !facts.has_device() {
+        return None;
+    }
+    let regular = facts.job.evidence.targets.iter().filter(|target| target.kind == TargetKind::Regular);
+    let known = regular.filter_map(|target| Some((target.size, target.allocated?)));
+    let (size, written) = known.fold((0u64, 0u64), |(size, written), (s, w)| (size + s, written + w.min(s)));
+    if size == 0 || written as f64 >= 0.9 * size as f64 {
+        return None;
+    }
+    let finding = Finding::new(Code::HolesRead, Severity::Distrust)
+        .with(Quantity::FileBytes, size as f64, Source::Files)
+        .with(Quantity::WrittenBytes, written as f64, Source::Files)
+        .remedy(Remedy::WriteFirst);
+    Some(finding)
+}
+
+/// Burst credits that ran out, a cache that filled up, a device that warmed up: an average hides each of them.
+pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
+    let (early, late) = facts.result().series.early_and_late()?;
+    if !facts.has_device() || early <= 0.0 || (0.8..1.25).contains(&(late / early)) {
+        return None;
+    }
+    let runtime_s = (facts.result().wall_ns() / 1e9 * 5.0).ceil() as u64;
+    let finding = Finding::new(Code::BurstOrDrift, Severity::Advice)
+        .with(Quantity::EarlyIops, early, Source::Intervals)
+        .with(Quantity::LateIops, late, Source::Intervals)
+        .remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) });
+    Some(finding)
+}
+
+pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
+    let (ios, wall_ns) = (facts.result().ios(), facts.result().wall_ns());
+    if !facts.has_device() || ios == 0 || (wall_ns >= 5e9 && ios >= 1_000) {
+        return None;
+    }
+    let finding = Finding::new(Code::ShortRun, Severity::Advice)
+        .with(Quantity::Runtime, wall_ns, Source::Counters)
+        .with(Quantity::Operations, ios as f64, Source::Counters)
+        .remedy(Remedy::RunLonger { runtime_s: if wall_ns < 5e9 { 30 } else { 300 } });
+    Some(finding)
+}
+
+pub(crate) fn interrupted(facts: Facts<'_>) -> Option<Finding> {
+    let stopped = facts.run.outcome == Outcome::Interrupted;
+    let finding = || {
+        Finding::new(Code::Interrupted, Severity::Info).with(
+            Quantity::Runtime,
+            facts.result().wall_ns(),
+            Source::Counters,
+        )
+    };
+    stopped.then(finding)
+}
