@@ -1,1 +1,35 @@
+//! Targets on real devices, the files under them, and read-only probes of the host.
+//!
+//! An engine is a way to hand operations to the kernel: [`with_target`] makes the one that a [`Setup`] asks for
+//! and shows it to a [`Visitor`], which is compiled once for each, so that the loop over it costs nothing extra.
+//! All engines pass one conformance suite (`target::conformance`). [`files`] opens, lays out and invalidates.
+//!
+//! This is the only room with `unsafe`: system calls, mapped memory and rings shared with the kernel cannot be
+//! had without it, and nobody else needs them.
+//!
+//! What is *not* here: counting, rating or statistics, jobs and their options, and any decision about what to
+//! issue or what may be overwritten.
 
+#![allow(unsafe_code)]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod aio;
+mod blocking;
+mod buffers;
+mod clock;
+mod error;
+pub mod files;
+mod inline;
+mod mmap;
+mod null;
+mod open;
+mod queue;
+mod setup;
+mod slots;
+pub mod thread;
+mod uring;
+
+pub use clock::Clock;
+pub use error::{Error, ErrorKind};
+pub use open::{Visitor, with_target};
+pub use setup::{EngineKind, MemoryKind, Setup};

@@ -1,0 +1,199 @@
+//! Engines whose calls return when the operation is done: `psync`, `sync`, `vsync`, `pvsync`, `pvsync2`.
+//!
+//! The operation is carried out inside [`Target::submit`] and handed over by the next wait.
+
+use std::os::fd::RawFd;
+
+use target::{Completion, Kind, Op, Tag, Target};
+use units::Nanos;
+
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::error::{Error, last_errno};
+use crate::files::File;
+use crate::inline;
+use crate::setup::Setup;
+
+/// One pair of system calls that read and write.
+pub(crate) trait Call {
+    /// Reads from or writes to `fd` at `offset`; returns what the system call returned.
+    ///
+    /// # Safety
+    ///
+    /// `length` bytes from `start` must be valid for reads and writes and used by nobody else.
+    unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize;
+}
+
+/// `pread` and `pwrite`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pread;
+
+/// `lseek`, then `read` or `write`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seek;
+
+/// `lseek`, then `readv` or `writev`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeekVector;
+
+/// `preadv` and `pwritev`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Preadv;
+
+/// `preadv2` and `pwritev2`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Preadv2 {
+    /// `RWF_HIPRI` or 0.
+    flags: i32,
+}
+
+impl Preadv2 {
+    /// The calls with `RWF_HIPRI` or without.
+    #[must_use]
+    pub(crate) const fn new(hipri: bool) -> Self {
+        Self { flags: if hipri { libc::RWF_HIPRI } else { 0 } }
+    }
+}
+
+impl Call for Pread {
+    #[inline]
+    unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
+        // SAFETY: the caller vouches for the memory.
+        unsafe {
+            if write {
+                libc::pwrite64(fd, start.cast(), length, offset)
+            } else {
+                libc::pread64(fd, start.cast(), length, offset)
+            }
+        }
+    }
+}
+
+impl Call for Seek {
+    #[inline]
+    unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
+        // SAFETY: the caller vouches for the memory; moving the position of an own descriptor harms nobody.
+        unsafe {
+            if libc::lseek64(fd, offset, libc::SEEK_SET) < 0 {
+                return -1;
+            }
+            if write { libc::write(fd, start.cast(), length) } else { libc::read(fd, start.cast(), length) }
+        }
+    }
+}
+
+impl Call for SeekVector {
+    #[inline]
+    unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
+        let vector = libc::iovec { iov_base: start.cast(), iov_len: length };
+        // SAFETY: the caller vouches for the memory, and `vector` outlives the calls.
+        unsafe {
+            if libc::lseek64(fd, offset, libc::SEEK_SET) < 0 {
+                return -1;
+            }
+            if write { libc::writev(fd, &raw const vector, 1) } else { libc::readv(fd, &raw const vector, 1) }
+        }
+    }
+}
+
+impl Call for Preadv {
+    #[inline]
+    unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
+        let vector = libc::iovec { iov_base: start.cast(), iov_len: length };
+        // SAFETY: the caller vouches for the memory, and `vector` outlives the calls.
+        unsafe {
+            if write {
+                libc::pwritev64(fd, &raw const vector, 1, offset)
+            } else {
+                libc::preadv64(fd, &raw const vector, 1, offset)
+            }
+        }
+    }
+}
+
+impl Call for Preadv2 {
+    #[inline]
+    unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
+        let vector = libc::iovec { iov_base: start.cast(), iov_len: length };
+        // SAFETY: the caller vouches for the memory, and `vector` outlives the calls.
+        unsafe {
+            if write {
+                libc::pwritev2(fd, &raw const vector, 1, offset, self.flags)
+            } else {
+                libc::preadv2(fd, &raw const vector, 1, offset, self.flags)
+            }
+        }
+    }
+}
+
+/// A target that carries out one operation at a time.
+pub(crate) struct Blocking<C> {
+    call: C,
+    files: Vec<File>,
+    buffers: Buffers,
+    ready: Vec<Completion>,
+    clock: Clock,
+}
+
+impl<C: Call> Blocking<C> {
+    /// A target over `files`.
+    ///
+    /// # Errors
+    ///
+    /// When memory for the buffers cannot be had.
+    pub(crate) fn new(call: C, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+        let buffers = Buffers::new(setup)?;
+        Ok(Self { call, files, buffers, ready: Vec::with_capacity(setup.depth as usize), clock: setup.clock })
+    }
+
+    fn perform(&self, op: &Op) -> i32 {
+        let Some(file) = self.files.get(op.file as usize) else {
+            return -libc::EBADF;
+        };
+        if !matches!(op.kind, Kind::Read | Kind::Write) {
+            return inline::perform(file, op);
+        }
+        let Some(start) = self.buffers.span(op.tag, op.skip, op.length) else {
+            return -libc::EFAULT;
+        };
+        let write = op.kind == Kind::Write;
+        loop {
+            // SAFETY: the span lies within the tag's buffer, which nobody else uses while `self` is borrowed.
+            let result = unsafe { self.call.transfer(file.fd(), write, start, op.length as usize, op.offset as i64) };
+            if result >= 0 {
+                return result as i32;
+            }
+            match last_errno() {
+                libc::EINTR => {}
+                errno => return -errno,
+            }
+        }
+    }
+}
+
+impl<C: Call> Target for Blocking<C> {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, op: Op) {
+        let submitted = self.clock.now();
+        let result = self.perform(&op);
+        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+    }
+
+    #[inline]
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let short = self.ready.len() < min as usize;
+        done.append(&mut self.ready);
+        if short {
+            self.clock.sleep_until(until);
+        }
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        self.buffers.slice(tag)
+    }
+}

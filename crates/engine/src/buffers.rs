@@ -1,0 +1,199 @@
+//! One piece of memory with a buffer for each tag.
+
+use std::io;
+use std::ptr::NonNull;
+
+use target::Tag;
+
+use crate::error::{Error, ErrorKind};
+use crate::setup::{MemoryKind, Setup};
+
+/// The least alignment: O_DIRECT wants it, and the kernel copies to aligned pages more than twice as fast.
+const LEAST_ALIGN: usize = 4096;
+/// The size of a huge page, to which the system wants lengths of huge mappings rounded.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// The buffers of one target: zeroes at first, and no page of them in memory before it is used.
+pub(crate) struct Buffers {
+    base: NonNull<u8>,
+    /// Where the first buffer begins: the base, rounded up to the alignment.
+    first: NonNull<u8>,
+    mapped: usize,
+    /// Distance from one buffer to the next.
+    stride: usize,
+    bytes: usize,
+    count: usize,
+    origin: Origin,
+}
+
+/// How the memory was had, and so how it is given back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Mapping,
+    Segment,
+}
+
+impl Buffers {
+    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+        let align = (setup.align as usize).next_power_of_two().max(LEAST_ALIGN);
+        let bytes = setup.buffer_bytes as usize;
+        let count = setup.depth as usize;
+        let stride = bytes.next_multiple_of(align).max(align);
+        let needed = stride.checked_mul(count).and_then(|total| total.checked_add(align));
+        let mapped = needed
+            .map(|needed| needed.next_multiple_of(granularity(setup.memory)))
+            .ok_or_else(|| refused(setup, &io::Error::from_raw_os_error(libc::ENOMEM)))?;
+        let (base, origin) = obtain(setup.memory, mapped).map_err(|error| refused(setup, &error))?;
+        let pad = base.as_ptr().align_offset(align);
+        // SAFETY: `pad` is less than `align`, and `mapped` holds `align` bytes more than the buffers.
+        let first = unsafe { base.add(pad) };
+        Ok(Self { base, first, mapped, stride, bytes, count, origin })
+    }
+
+    /// Where an operation's bytes are; `None` where the tag has no buffer or they would leave it.
+    #[inline]
+    pub(crate) fn span(&self, tag: Tag, skip: u32, length: u32) -> Option<*mut u8> {
+        let end = skip as usize + length as usize;
+        if tag.index() >= self.count || end > self.bytes {
+            return None;
+        }
+        // SAFETY: the tag has a buffer, and `skip` lies within it.
+        Some(unsafe { self.first.as_ptr().add(tag.index() * self.stride + skip as usize) })
+    }
+
+    /// A whole buffer.
+    ///
+    /// The caller makes sure that the kernel is not using it: its tag is not in flight.
+    #[inline]
+    pub(crate) fn slice(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        let start = self.span(tag, 0, 0)?;
+        // SAFETY: `bytes` bytes from the start of a buffer belong to it, they are initialised (fresh pages are
+        // zero), and the exclusive borrow keeps others away for as long as the slice lives.
+        Some(unsafe { std::slice::from_raw_parts_mut(start, self.bytes) })
+    }
+
+    /// Every buffer, as the kernel registers them.
+    pub(crate) fn vectors(&self) -> Vec<libc::iovec> {
+        (0..self.count as u32)
+            .filter_map(|tag| self.span(Tag(tag), 0, 0))
+            .map(|start| libc::iovec { iov_base: start.cast(), iov_len: self.bytes })
+            .collect()
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: `base` and `mapped` are what the system gave, and nothing points into them any more: targets
+        // wait for what is in flight before they drop their buffers.
+        unsafe {
+            match self.origin {
+                Origin::Mapping => libc::munmap(self.base.as_ptr().cast(), self.mapped),
+                Origin::Segment => libc::shmdt(self.base.as_ptr().cast()),
+            }
+        };
+    }
+}
+
+fn granularity(kind: MemoryKind) -> usize {
+    match kind {
+        MemoryKind::ShmHuge | MemoryKind::MmapHuge => HUGE_PAGE,
+        _ => LEAST_ALIGN,
+    }
+}
+
+fn obtain(kind: MemoryKind, bytes: usize) -> io::Result<(NonNull<u8>, Origin)> {
+    let mapping = |flags| map(bytes, flags).map(|base| (base, Origin::Mapping));
+    let segment = |flags| attach(bytes, flags).map(|base| (base, Origin::Segment));
+    match kind {
+        MemoryKind::Malloc | MemoryKind::Mmap => mapping(libc::MAP_PRIVATE),
+        MemoryKind::MmapShared => mapping(libc::MAP_SHARED),
+        MemoryKind::MmapHuge => mapping(libc::MAP_PRIVATE | libc::MAP_HUGETLB),
+        MemoryKind::Shm => segment(0),
+        MemoryKind::ShmHuge => segment(libc::SHM_HUGETLB),
+    }
+}
+
+fn map(bytes: usize, flags: i32) -> io::Result<NonNull<u8>> {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new anonymous mapping at a place of the kernel's choice touches no memory that is in use.
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags | libc::MAP_ANONYMOUS, -1, 0) };
+    checked(base)
+}
+
+/// A shared segment that is marked for removal at once, so that it cannot outlive the process.
+fn attach(bytes: usize, flags: i32) -> io::Result<NonNull<u8>> {
+    // SAFETY: making a segment and attaching it at a place of the kernel's choice touches no memory in use.
+    unsafe {
+        let id = libc::shmget(libc::IPC_PRIVATE, bytes, libc::IPC_CREAT | 0o600 | flags);
+        if id < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let base = checked(libc::shmat(id, std::ptr::null(), 0));
+        libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut());
+        base
+    }
+}
+
+/// Both `mmap` and `shmat` return `-1` when they fail.
+fn checked(base: *mut libc::c_void) -> io::Result<NonNull<u8>> {
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    NonNull::new(base.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))
+}
+
+fn refused(setup: &Setup, error: &io::Error) -> Error {
+    let place = format!("{} buffers of {} bytes", setup.depth, setup.buffer_bytes);
+    let remedy = match setup.memory {
+        MemoryKind::ShmHuge | MemoryKind::MmapHuge => {
+            "reserve huge pages (sysctl vm.nr_hugepages=N, 2 MiB each) or leave out mem="
+        }
+        MemoryKind::Shm => "raise kernel.shmmax and kernel.shmall, or leave out mem=",
+        _ => "use a smaller iodepth or bs",
+    };
+    Error::system(ErrorKind::Memory, "allocate", place, error).with_remedy(remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::setup::EngineKind;
+
+    fn setup(depth: u32, bytes: u32, memory: MemoryKind, align: u32) -> Setup {
+        Setup { memory, align, ..Setup::new(EngineKind::Psync, depth, bytes, Clock::start()) }
+    }
+
+    #[test]
+    fn buffers_are_aligned_separate_and_zero() {
+        for memory in [MemoryKind::Malloc, MemoryKind::Shm, MemoryKind::Mmap, MemoryKind::MmapShared] {
+            for (bytes, align) in [(512, 0), (4096, 4096), (5000, 64), (4096, 65536)] {
+                let mut buffers = Buffers::new(&setup(3, bytes, memory, align)).unwrap();
+                for tag in 0..3 {
+                    let slice = buffers.slice(Tag(tag)).unwrap();
+                    assert_eq!(slice.len(), bytes as usize);
+                    assert_eq!(slice.as_ptr() as usize % align.max(4096) as usize, 0);
+                    assert!(slice.iter().all(|&byte| byte == 0), "written by a neighbour");
+                    slice.fill(0xff);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn spans_stay_inside_their_buffer() {
+        let buffers = Buffers::new(&setup(2, 4096, MemoryKind::Malloc, 0)).unwrap();
+        assert!(buffers.span(Tag(1), 4095, 1).is_some());
+        assert!(buffers.span(Tag(1), 4096, 1).is_none());
+        assert!(buffers.span(Tag(1), u32::MAX, u32::MAX).is_none());
+        assert!(buffers.span(Tag(2), 0, 1).is_none());
+    }
+
+    #[test]
+    fn huge_pages_are_had_or_refused_with_a_remedy() {
+        match Buffers::new(&setup(1, 4096, MemoryKind::MmapHuge, 0)) {
+            Ok(mut buffers) => assert_eq!(buffers.slice(Tag(0)).unwrap().len(), 4096),
+            Err(error) => assert!(error.to_string().contains("vm.nr_hugepages"), "{error}"),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What goes wrong before the first operation, with its place, its reason and its remedy.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why a target, a file or a layout could not be made.
+///
+/// Failures of single operations are not errors: they are told by their completions.
+#[derive(Debug, thiserror::Error)]
+pub struct Error {
+    /// What sort of failure it is.
+    pub kind: ErrorKind,
+    /// The file, device or engine that it is about.
+    pub place: String,
+    /// What was being done, as a verb: `open`, `write`, `set up`.
+    pub operation: &'static str,
+    /// Why it failed: the system's words, or ours where nothing was asked of the system.
+    pub reason: String,
+    /// The system's error number, where there is one.
+    pub errno: Option<i32>,
+    /// What the user can do about it.
+    pub remedy: Option<String>,
+}
+
+/// Sorts of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A file or device cannot be opened, read, written or removed.
+    File,
+    /// `O_DIRECT` is not possible, or not with these block sizes.
+    Direct,
+    /// A filesystem has too few free bytes.
+    NoSpace,
+    /// The user ended it.
+    Cancelled,
+    /// The engine cannot be had on this host, or not with these options.
+    Engine,
+    /// Memory for buffers cannot be had.
+    Memory,
+    /// A setting of the thread or the host cannot be made or read.
+    Host,
+}
+
+impl Error {
+    /// A failure that the system reported.
+    pub(crate) fn system(
+        kind: ErrorKind,
+        operation: &'static str,
+        place: impl Into<String>,
+        error: &io::Error,
+    ) -> Self {
+        let errno = error.raw_os_error();
+        Self { kind, place: place.into(), operation, reason: error.to_string(), errno, remedy: None }
+    }
+
+    /// A failure about a file that the system reported.
+    pub(crate) fn file(operation: &'static str, path: &Path, error: &io::Error) -> Self {
+        Self::system(ErrorKind::File, operation, path.display().to_string(), error)
+    }
+
+    /// A failure that was found without asking the system.
+    pub(crate) fn found(
+        kind: ErrorKind,
+        operation: &'static str,
+        place: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self { kind, place: place.into(), operation, reason: reason.into(), errno: None, remedy: None }
+    }
+
+    /// Adds what the user can do about it.
+    pub(crate) fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}
+
+/// `cannot open /dev/shm/x: Invalid argument (os error 22); remove direct=1`.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {} {}: {}", self.operation, self.place, self.reason)?;
+        match &self.remedy {
+            Some(remedy) => write!(f, "; {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error number of the last system call, never zero.
+pub(crate) fn last_errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().filter(|&errno| errno != 0).unwrap_or(libc::EIO)
+}

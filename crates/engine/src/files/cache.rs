@@ -1,0 +1,37 @@
+//! Taking files out of the page cache.
+
+use std::io;
+
+use super::open::{File, FileKind};
+use crate::error::Error;
+
+/// `BLKFLSBUF` of `linux/fs.h`: `_IO(0x12, 97)`.
+const BLKFLSBUF: libc::c_ulong = 0x1261;
+
+/// Drops what the page cache holds of a file or device, so that a run begins cold. Pages that are not yet
+/// written stay.
+///
+/// # Errors
+///
+/// When the system refuses, as it does with block devices to users other than root.
+pub fn invalidate(file: &File) -> Result<(), Error> {
+    let error = match file.kind() {
+        FileKind::Character => return Ok(()),
+        FileKind::Regular => {
+            // SAFETY: the call takes no memory. It returns its error number.
+            match unsafe { libc::posix_fadvise64(file.fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
+                0 => return Ok(()),
+                errno => io::Error::from_raw_os_error(errno),
+            }
+        }
+        FileKind::Block => {
+            // SAFETY: the call takes no memory.
+            if unsafe { libc::ioctl(file.fd(), BLKFLSBUF, 0) } == 0 {
+                return Ok(());
+            }
+            io::Error::last_os_error()
+        }
+    };
+    Err(Error::file("drop the page cache of", file.path(), &error)
+        .with_remedy("run as root, or set invalidate=0 and expect cached reads"))
+}

@@ -1,0 +1,219 @@
+//! Making files before a run: space reserved, and filled where reads are to find data.
+
+use std::fs::OpenOptions;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use units::random::Random;
+
+use super::open::{FileKind, look, make_parents};
+use super::space::check_space;
+use crate::error::{Error, ErrorKind, last_errno};
+
+/// How much is written between two looks at the cancel flag, in bytes.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// One file as it is to be before the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its least size in bytes. A file that is longer stays as it is.
+    pub bytes: u64,
+    /// What is in it.
+    pub content: Content,
+    /// How space is reserved.
+    pub fallocate: Fallocate,
+    /// `fsync` when it is done (`create_fsync`).
+    pub fsync: bool,
+    /// Seeds the data. Equal seeds and paths give equal data.
+    pub seed: u64,
+}
+
+/// What a file that is laid out holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Random bytes from where it ended to its size, as reads and overwrites need them.
+    Filled,
+    /// Nothing yet: the run will write it. Space is reserved as far as [`Fallocate`] says.
+    Reserved,
+}
+
+/// How space is reserved before a file is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fallocate {
+    /// Not at all.
+    None,
+    /// By the system's own call; filesystems without it go without.
+    #[default]
+    Native,
+    /// By `posix_fallocate`, which writes zeroes where the filesystem cannot reserve.
+    Posix,
+    /// By the system's own call, keeping the file's size.
+    Keep,
+    /// By setting the file's size alone.
+    Truncate,
+}
+
+/// How far a layout is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// The file that is being made.
+    pub path: &'a Path,
+    /// Bytes written so far, over all files.
+    pub written: u64,
+    /// Bytes to be written, over all files.
+    pub total: u64,
+}
+
+/// What was done for one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Laid {
+    /// It is a device or was long enough already.
+    Found,
+    /// It was extended from this many bytes.
+    Extended(u64),
+    /// It did not exist.
+    Created,
+}
+
+/// Makes and extends files, in order, after a check that their filesystems have room for all of them.
+///
+/// What was in a file stays. `progress` is called about once per mebibyte. When `cancel` is set, or a write
+/// fails, the file that is being made is removed if it did not exist before, and else cut back to what it was.
+///
+/// # Errors
+///
+/// [`ErrorKind::NoSpace`] before a byte is written, [`ErrorKind::Cancelled`], or what the system refuses.
+pub fn lay_out(
+    layouts: &[Layout],
+    cancel: &AtomicBool,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Vec<Laid>, Error> {
+    let growths = layouts.iter().map(growth).collect::<Result<Vec<_>, _>>()?;
+    check_space(layouts.iter().zip(&growths).map(|(layout, growth)| (layout.path.as_path(), growth.space)))?;
+    let mut writer = Writer { cancel, progress, written: 0, total: growths.iter().map(|growth| growth.fill).sum() };
+    layouts.iter().zip(&growths).map(|(layout, growth)| writer.lay(layout, growth)).collect()
+}
+
+/// What a layout will add to a file.
+struct Growth {
+    /// The file's size now; `None` where it does not exist.
+    from: Option<u64>,
+    /// Bytes that its filesystem must have free, for the layout or for the run.
+    space: u64,
+    /// Bytes that the layout writes.
+    fill: u64,
+    device: bool,
+}
+
+fn growth(layout: &Layout) -> Result<Growth, Error> {
+    let Some(seen) = look(&layout.path)? else {
+        let fill = if layout.content == Content::Filled { layout.bytes } else { 0 };
+        return Ok(Growth { from: None, space: layout.bytes, fill, device: false });
+    };
+    if seen.kind != FileKind::Regular {
+        return Ok(Growth { from: Some(seen.bytes), space: 0, fill: 0, device: true });
+    }
+    let missing = layout.bytes.saturating_sub(seen.bytes);
+    let (space, fill) = match layout.content {
+        Content::Filled => (missing, missing),
+        Content::Reserved => (layout.bytes.saturating_sub(seen.allocated), 0),
+    };
+    Ok(Growth { from: Some(seen.bytes), space, fill, device: false })
+}
+
+struct Writer<'a> {
+    cancel: &'a AtomicBool,
+    progress: &'a mut dyn FnMut(Progress<'_>),
+    written: u64,
+    total: u64,
+}
+
+impl Writer<'_> {
+    fn lay(&mut self, layout: &Layout, growth: &Growth) -> Result<Laid, Error> {
+        let from = growth.from.unwrap_or(0);
+        if growth.device || (growth.from.is_some() && from >= layout.bytes) {
+            return Ok(Laid::Found);
+        }
+        make_parents(&layout.path)?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&layout.path)
+            .map_err(|error| Error::file("make", &layout.path, &error))?;
+        if let Err(error) = self.make(&file, layout, from) {
+            undo(&file, layout, growth.from);
+            return Err(error);
+        }
+        Ok(if growth.from.is_some() { Laid::Extended(from) } else { Laid::Created })
+    }
+
+    fn make(&mut self, file: &std::fs::File, layout: &Layout, from: u64) -> Result<(), Error> {
+        let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
+        reserve(file, layout, from).map_err(failed("reserve space for"))?;
+        if layout.content == Content::Filled {
+            self.fill(file, layout, from)?;
+        }
+        if layout.fsync {
+            file.sync_all().map_err(failed("sync"))?;
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, mut file: &std::fs::File, layout: &Layout, from: u64) -> Result<(), Error> {
+        let failed = |error: io::Error| Error::file("write", &layout.path, &error);
+        let mut random = Random::new(layout.seed, from);
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut at = file.seek(SeekFrom::Start(from)).map_err(failed)?;
+        while at < layout.bytes {
+            if self.cancel.load(Ordering::Relaxed) {
+                let reason = "it was cancelled; the partial file has been removed";
+                return Err(Error::found(ErrorKind::Cancelled, "lay out", layout.path.display().to_string(), reason));
+            }
+            let length = (layout.bytes - at).min(CHUNK_BYTES as u64) as usize;
+            random.fill(&mut chunk[..length]);
+            file.write_all(&chunk[..length]).map_err(failed)?;
+            at += length as u64;
+            self.written += length as u64;
+            (self.progress)(Progress { path: &layout.path, written: self.written, total: self.total });
+        }
+        Ok(())
+    }
+}
+
+fn reserve(file: &std::fs::File, layout: &Layout, from: u64) -> io::Result<()> {
+    let (start, length) = (from as i64, (layout.bytes - from) as i64);
+    let native = |mode| {
+        // SAFETY: the call takes no memory.
+        match unsafe { libc::fallocate64(file.as_raw_fd(), mode, start, length) } {
+            0 => Ok(()),
+            _ => match last_errno() {
+                libc::EOPNOTSUPP | libc::ENOSYS => Ok(()),
+                errno => Err(io::Error::from_raw_os_error(errno)),
+            },
+        }
+    };
+    match layout.fallocate {
+        Fallocate::None => Ok(()),
+        Fallocate::Native => native(0),
+        Fallocate::Keep => native(libc::FALLOC_FL_KEEP_SIZE),
+        Fallocate::Truncate => file.set_len(layout.bytes),
+        // SAFETY: the call takes no memory. It returns its error number.
+        Fallocate::Posix => match unsafe { libc::posix_fallocate64(file.as_raw_fd(), start, length) } {
+            0 => Ok(()),
+            errno => Err(io::Error::from_raw_os_error(errno)),
+        },
+    }
+}
+
+/// Leaves things as they were before. A failure here changes nothing about the error that is being told.
+fn undo(file: &std::fs::File, layout: &Layout, from: Option<u64>) {
+    let _ = match from {
+        None => std::fs::remove_file(&layout.path),
+        Some(bytes) => file.set_len(bytes),
+    };
+}

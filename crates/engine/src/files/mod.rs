@@ -1,0 +1,11 @@
+//! Files and devices: opening them, making them, and taking them out of the page cache.
+
+mod cache;
+mod layout;
+mod open;
+mod space;
+
+pub use cache::invalidate;
+pub use layout::{Content, Fallocate, Laid, Layout, Progress, lay_out};
+pub use open::{Access, File, FileKind, OpenSync, Seen, look, open};
+pub use space::check_space;

@@ -1,0 +1,264 @@
+//! Opening files and devices, and what is known of them.
+
+use std::fs::{Metadata, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind};
+
+/// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
+const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
+/// `BLKSSZGET` of `linux/fs.h`: `_IO(0x12, 104)`.
+const BLKSSZGET: libc::c_ulong = 0x1268;
+
+/// What operations go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file in a filesystem.
+    Regular,
+    /// A block device.
+    Block,
+    /// A character device, such as `/dev/null`.
+    Character,
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// For reads.
+    pub read: bool,
+    /// For writes and trims.
+    pub write: bool,
+    /// Past the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// How writes are synchronous.
+    pub sync: OpenSync,
+    /// Makes the file, and the directories above it, where they do not exist.
+    pub create: bool,
+}
+
+/// How writes are synchronous.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenSync {
+    /// They are not.
+    #[default]
+    None,
+    /// `O_SYNC`: data and metadata.
+    Sync,
+    /// `O_DSYNC`: data.
+    Dsync,
+}
+
+impl OpenSync {
+    const fn flag(self) -> i32 {
+        match self {
+            Self::None => 0,
+            Self::Sync => libc::O_SYNC,
+            Self::Dsync => libc::O_DSYNC,
+        }
+    }
+}
+
+/// An open file or device.
+#[derive(Debug)]
+pub struct File {
+    file: std::fs::File,
+    path: PathBuf,
+    kind: FileKind,
+    bytes: u64,
+    /// Offsets and lengths of direct operations are multiples of this; 1 without `O_DIRECT`.
+    unit_bytes: u32,
+    writable: bool,
+}
+
+impl File {
+    /// The path it was opened by.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> FileKind {
+        self.kind
+    }
+
+    /// Its size in bytes when it was opened; zero for character devices.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Checks that operations whose offsets and lengths are multiples of `block_bytes` are possible.
+    ///
+    /// # Errors
+    ///
+    /// When the file is open for direct operations and its device has larger blocks.
+    pub fn check_block(&self, block_bytes: u32) -> Result<(), Error> {
+        if block_bytes.is_multiple_of(self.unit_bytes) {
+            return Ok(());
+        }
+        let reason = format!(
+            "direct operations need multiples of the logical block size of {} bytes, and {block_bytes} is not",
+            self.unit_bytes
+        );
+        let remedy = format!("use bs={} or a multiple of it, or remove direct=1", self.unit_bytes);
+        Err(Error::found(ErrorKind::Direct, "use", self.path.display().to_string(), reason).with_remedy(remedy))
+    }
+
+    /// Whether it was opened for writes.
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    pub(crate) fn fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+}
+
+/// What is at a path, without opening it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// What it is.
+    pub kind: FileKind,
+    /// Its size in bytes; for a block device as `/sys` tells it, zero where it does not.
+    pub bytes: u64,
+    /// The bytes that it occupies in its filesystem; less than `bytes` for a file with holes.
+    pub allocated: u64,
+}
+
+/// Looks at what is at `path`; `None` where nothing is.
+///
+/// # Errors
+///
+/// When the path cannot be looked at, or names a directory, a socket or a pipe.
+pub fn look(path: &Path) -> Result<Option<Seen>, Error> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::file("look at", path, &error)),
+    };
+    let kind = kind_of(&metadata, path)?;
+    let bytes = match kind {
+        FileKind::Regular => metadata.len(),
+        FileKind::Block => sectors(metadata.rdev()) * 512,
+        FileKind::Character => 0,
+    };
+    Ok(Some(Seen { kind, bytes, allocated: metadata.blocks() * 512 }))
+}
+
+/// Opens a file or device.
+///
+/// # Errors
+///
+/// When the system refuses, and says what to do about it where the reason is `O_DIRECT`.
+pub fn open(path: &Path, access: Access) -> Result<File, Error> {
+    if access.create {
+        make_parents(path)?;
+    }
+    let direct = if access.direct { libc::O_DIRECT } else { 0 };
+    let file = OpenOptions::new()
+        .read(access.read || !access.write)
+        .write(access.write)
+        .create(access.create && access.write)
+        .custom_flags(direct | access.sync.flag())
+        .open(path)
+        .map_err(|error| refused(path, access, &error))?;
+    let metadata = file.metadata().map_err(|error| Error::file("look at", path, &error))?;
+    let kind = kind_of(&metadata, path)?;
+    let bytes = match kind {
+        FileKind::Regular => metadata.len(),
+        FileKind::Block => device_bytes(&file).map_err(|error| Error::file("size", path, &error))?,
+        FileKind::Character => 0,
+    };
+    let unit_bytes = if access.direct { unit_bytes(&file, kind) } else { 1 };
+    Ok(File { file, path: path.to_owned(), kind, bytes, unit_bytes, writable: access.write })
+}
+
+/// Makes the directories above `path`.
+pub(super) fn make_parents(path: &Path) -> Result<(), Error> {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => {
+            std::fs::create_dir_all(parent).map_err(|error| Error::file("make directory", parent, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn kind_of(metadata: &Metadata, path: &Path) -> Result<FileKind, Error> {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        Ok(FileKind::Regular)
+    } else if kind.is_block_device() {
+        Ok(FileKind::Block)
+    } else if kind.is_char_device() {
+        Ok(FileKind::Character)
+    } else {
+        let reason = "it is neither a file nor a device";
+        Err(Error::found(ErrorKind::File, "use", path.display().to_string(), reason)
+            .with_remedy("name a file or a device, or use directory= for a directory"))
+    }
+}
+
+fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
+    let place = path.display().to_string();
+    match error.raw_os_error() {
+        Some(libc::EINVAL) if access.direct => Error::system(ErrorKind::Direct, "open", place, error)
+            .with_remedy("this filesystem has no O_DIRECT: remove direct=1 or use another directory"),
+        Some(libc::EACCES | libc::EPERM) => {
+            Error::file("open", path, error).with_remedy("run as a user who may use it, such as root")
+        }
+        Some(libc::EMFILE) => Error::file("open", path, error).with_remedy("raise the limit of open files (ulimit -n)"),
+        Some(libc::EBUSY) => Error::file("open", path, error).with_remedy("something else uses it exclusively"),
+        _ => Error::file("open", path, error),
+    }
+}
+
+/// The size of a block device in sectors of 512 bytes, as `/sys` tells it.
+fn sectors(device: u64) -> u64 {
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size"))
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+fn device_bytes(file: &std::fs::File) -> io::Result<u64> {
+    let mut bytes = 0u64;
+    // SAFETY: the call writes one 64-bit number to `bytes`, which outlives it.
+    if unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &raw mut bytes) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(bytes)
+}
+
+/// The multiple in which direct operations are possible, and 512 where the system does not tell.
+fn unit_bytes(file: &std::fs::File, kind: FileKind) -> u32 {
+    let told = match kind {
+        FileKind::Block => logical_block_bytes(file),
+        FileKind::Regular => direct_offset_bytes(file),
+        FileKind::Character => Some(1),
+    };
+    told.filter(|&bytes| bytes > 0).unwrap_or(512)
+}
+
+fn logical_block_bytes(file: &std::fs::File) -> Option<u32> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the call writes one `int` to `bytes`, which outlives it.
+    let status = unsafe { libc::ioctl(file.as_raw_fd(), BLKSSZGET, &raw mut bytes) };
+    (status == 0).then_some(bytes as u32)
+}
+
+/// What `statx` tells of direct operations on a regular file (Linux 6.1).
+fn direct_offset_bytes(file: &std::fs::File) -> Option<u32> {
+    // SAFETY: all zeroes is a valid `statx`; it is plain data.
+    let mut facts: libc::statx = unsafe { std::mem::zeroed() };
+    // SAFETY: the path is an empty string ended by zero, and `facts` outlives the call.
+    let status = unsafe {
+        libc::statx(file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, libc::STATX_DIOALIGN, &raw mut facts)
+    };
+    (status == 0 && facts.stx_mask & libc::STATX_DIOALIGN != 0).then_some(facts.stx_dio_offset_align)
+}

@@ -1,0 +1,56 @@
+//! Operations that no queue takes: they are carried out at once and complete through the same door.
+
+use std::os::fd::RawFd;
+
+use target::{Kind, Op};
+
+use crate::error::last_errno;
+use crate::files::{File, FileKind};
+
+/// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
+const BLKDISCARD: libc::c_ulong = 0x1277;
+/// How a range of a regular file is given back.
+pub(crate) const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+
+/// Syncs or trims; returns bytes or a negated error number as completions carry it. Reads and writes are not
+/// its business and get `EINVAL`.
+pub(crate) fn perform(file: &File, op: &Op) -> i32 {
+    match op.kind {
+        // SAFETY: the call takes no memory.
+        Kind::Sync => retried(0, || unsafe { libc::fsync(file.fd()) }),
+        // SAFETY: the call takes no memory.
+        Kind::DataSync => retried(0, || unsafe { libc::fdatasync(file.fd()) }),
+        Kind::Trim => trim(file, op),
+        Kind::Read | Kind::Write => -libc::EINVAL,
+    }
+}
+
+fn trim(file: &File, op: &Op) -> i32 {
+    let bytes = i32::try_from(op.length).unwrap_or(i32::MAX);
+    match file.kind() {
+        FileKind::Block => retried(bytes, || discard(file.fd(), op.offset, op.length)),
+        FileKind::Regular => {
+            // SAFETY: the call takes no memory.
+            retried(bytes, || unsafe { libc::fallocate64(file.fd(), PUNCH, op.offset as i64, i64::from(op.length)) })
+        }
+        FileKind::Character => -libc::EOPNOTSUPP,
+    }
+}
+
+fn discard(fd: RawFd, offset: u64, length: u32) -> i32 {
+    let range = [offset, u64::from(length)];
+    // SAFETY: the kernel reads two 64-bit numbers from `range`, which outlives the call.
+    unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) }
+}
+
+fn retried(success: i32, mut call: impl FnMut() -> i32) -> i32 {
+    loop {
+        if call() >= 0 {
+            return success;
+        }
+        match last_errno() {
+            libc::EINTR => {}
+            errno => return -errno,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Files mapped into memory: reads copy from the mapping, writes copy into it.
+
+use std::io;
+use std::ptr::NonNull;
+
+use target::{Completion, Kind, Op, Tag, Target};
+use units::Nanos;
+
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::error::{Error, ErrorKind, last_errno};
+use crate::files::File;
+use crate::inline;
+use crate::setup::Setup;
+
+/// A target over mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
+///
+/// Should the device fail, or another process cut a file short, the system ends the process with `SIGBUS`: that
+/// is how memory mappings report errors.
+pub(crate) struct Mmap {
+    mappings: Vec<Mapping>,
+    buffers: Buffers,
+    ready: Vec<Completion>,
+    clock: Clock,
+}
+
+/// One file in memory.
+struct Mapping {
+    file: File,
+    /// `None` for an empty file, which cannot be mapped.
+    base: Option<NonNull<u8>>,
+    bytes: usize,
+}
+
+impl Mapping {
+    fn new(file: File) -> Result<Self, Error> {
+        let bytes = usize::try_from(file.bytes()).unwrap_or(usize::MAX);
+        if bytes == 0 {
+            return Ok(Self { file, base: None, bytes });
+        }
+        let access = if file.is_writable() { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+        // SAFETY: a new mapping at a place of the kernel's choice touches no memory that is in use.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.fd(), 0) };
+        if base == libc::MAP_FAILED {
+            let error = io::Error::last_os_error();
+            return Err(Error::system(ErrorKind::Engine, "map", file.path().display().to_string(), &error)
+                .with_remedy("use ioengine=psync, or a smaller file"));
+        }
+        Ok(Self { base: NonNull::new(base.cast()), file, bytes })
+    }
+
+    /// Where an operation's bytes are in the mapping, and how many of them there are before its end.
+    fn span(&self, op: &Op) -> Option<(*mut u8, usize)> {
+        let offset = usize::try_from(op.offset).ok().filter(|&offset| offset < self.bytes)?;
+        let length = (op.length as usize).min(self.bytes - offset);
+        // SAFETY: `offset` lies within the mapping.
+        self.base.map(|base| (unsafe { base.as_ptr().add(offset) }, length))
+    }
+
+    fn read(&self, op: &Op, to: *mut u8) -> i32 {
+        let Some((from, length)) = self.span(op) else {
+            return 0;
+        };
+        // SAFETY: `length` bytes are in the mapping from `from` and in the buffer from `to`; they do not overlap,
+        // as buffers are never mapped files.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, length) };
+        length as i32
+    }
+
+    fn write(&self, op: &Op, from: *const u8) -> i32 {
+        if !self.file.is_writable() {
+            return -libc::EBADF;
+        }
+        let Some((to, length)) = self.span(op) else {
+            return -libc::ENOSPC;
+        };
+        // SAFETY: as for `read`, and the mapping is writable.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, length) };
+        length as i32
+    }
+
+    /// Writes changed pages back and waits for them.
+    fn sync(&self) -> i32 {
+        let Some(base) = self.base else {
+            return 0;
+        };
+        // SAFETY: the range is the whole mapping.
+        match unsafe { libc::msync(base.as_ptr().cast(), self.bytes, libc::MS_SYNC) } {
+            0 => 0,
+            _ => -last_errno(),
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if let Some(base) = self.base {
+            // SAFETY: the mapping is this one's own, and no reference into it is ever made.
+            unsafe { libc::munmap(base.as_ptr().cast(), self.bytes) };
+        }
+    }
+}
+
+impl Mmap {
+    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+        let mappings = files.into_iter().map(Mapping::new).collect::<Result<_, _>>()?;
+        let ready = Vec::with_capacity(setup.depth as usize);
+        Ok(Self { mappings, buffers: Buffers::new(setup)?, ready, clock: setup.clock })
+    }
+
+    fn perform(&self, op: &Op) -> i32 {
+        let Some(mapping) = self.mappings.get(op.file as usize) else {
+            return -libc::EBADF;
+        };
+        match op.kind {
+            Kind::Trim => return inline::perform(&mapping.file, op),
+            Kind::Sync | Kind::DataSync => return mapping.sync(),
+            Kind::Read | Kind::Write => {}
+        }
+        let Some(buffer) = self.buffers.span(op.tag, op.skip, op.length) else {
+            return -libc::EINVAL;
+        };
+        if op.kind == Kind::Read { mapping.read(op, buffer) } else { mapping.write(op, buffer) }
+    }
+}
+
+impl Target for Mmap {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, op: Op) {
+        let submitted = self.clock.now();
+        let result = self.perform(&op);
+        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+    }
+
+    #[inline]
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let short = self.ready.len() < min as usize;
+        done.append(&mut self.ready);
+        if short {
+            self.clock.sleep_until(until);
+        }
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        self.buffers.slice(tag)
+    }
+}

@@ -1,0 +1,61 @@
+//! No device at all: what an operation costs when the device is infinitely fast.
+
+use target::{Completion, Kind, Op, Tag, Target};
+use units::Nanos;
+
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::setup::Setup;
+
+/// A target that completes every operation, whole, at the next wait. It touches no buffer.
+///
+/// Its operations are submitted and completed at the same instant: the one at which they are handed over.
+pub(crate) struct Null {
+    /// What is in flight, as it will be handed over but for its times.
+    taken: Vec<Completion>,
+    buffers: Buffers,
+    clock: Clock,
+}
+
+impl Null {
+    /// A target without files.
+    ///
+    /// # Errors
+    ///
+    /// When memory for the buffers cannot be had.
+    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+        let taken = Vec::with_capacity(setup.depth as usize);
+        Ok(Self { taken, buffers: Buffers::new(setup)?, clock: setup.clock })
+    }
+}
+
+impl Target for Null {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, op: Op) {
+        let result = match op.kind {
+            Kind::Sync | Kind::DataSync => 0,
+            Kind::Read | Kind::Write | Kind::Trim => op.length as i32,
+        };
+        self.taken.push(Completion { tag: op.tag, submitted: Nanos::ZERO, completed: Nanos::ZERO, result });
+    }
+
+    #[inline]
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let now = self.clock.now();
+        let short = self.taken.len() < min as usize;
+        done.extend(self.taken.drain(..).map(|taken| Completion { submitted: now, completed: now, ..taken }));
+        if short {
+            self.clock.sleep_until(until);
+        }
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        self.buffers.slice(tag)
+    }
+}

@@ -1,0 +1,56 @@
+//! What is in flight: for each tag, whether it is taken and when it was handed to the kernel.
+
+use target::Tag;
+use units::Nanos;
+
+/// One entry per tag.
+pub(crate) struct Slots {
+    entries: Vec<Slot>,
+    in_flight: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    taken: bool,
+    submitted: Nanos,
+}
+
+impl Slots {
+    pub(crate) fn new(depth: u32) -> Self {
+        let free = Slot { taken: false, submitted: Nanos::ZERO };
+        Self { entries: vec![free; depth as usize], in_flight: 0 }
+    }
+
+    /// Operations taken and not yet released.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    /// Takes a tag. The caller has made sure that it has a slot.
+    #[inline]
+    pub(crate) fn take(&mut self, tag: Tag) {
+        self.entries[tag.index()].taken = true;
+        self.in_flight += 1;
+    }
+
+    /// Notes when the kernel was given a tag's operation.
+    #[inline]
+    pub(crate) fn stamp(&mut self, tag: Tag, now: Nanos) {
+        self.entries[tag.index()].submitted = now;
+    }
+
+    /// Frees a tag; returns when its operation was handed to the kernel.
+    #[inline]
+    pub(crate) fn release(&mut self, tag: Tag) -> Nanos {
+        let slot = &mut self.entries[tag.index()];
+        slot.taken = false;
+        self.in_flight -= 1;
+        slot.submitted
+    }
+
+    /// Whether the kernel may be using the tag's buffer.
+    pub(crate) fn is_taken(&self, tag: Tag) -> bool {
+        self.entries.get(tag.index()).is_some_and(|slot| slot.taken)
+    }
+}

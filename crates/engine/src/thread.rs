@@ -1,0 +1,49 @@
+//! Settings of worker threads.
+
+use std::io;
+
+use crate::error::{Error, ErrorKind};
+
+/// Makes the calling thread's timers exact: the kernel may else delay each by 50 µs to save power.
+///
+/// # Errors
+///
+/// When the kernel refuses, which it has no reason to.
+pub fn exact_timers() -> Result<(), Error> {
+    // SAFETY: the call takes numbers alone.
+    if unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) } < 0 {
+        return Err(Error::system(ErrorKind::Host, "set the timer slack of", "a thread", &io::Error::last_os_error()));
+    }
+    Ok(())
+}
+
+/// Lets the calling thread run on these processors only; an empty list changes nothing.
+///
+/// # Errors
+///
+/// When one of them does not exist, or none of them is permitted to this process.
+pub fn pin(cpus: &[u32]) -> Result<(), Error> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: all zeroes is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for &cpu in cpus {
+        if cpu >= libc::CPU_SETSIZE as u32 {
+            return Err(not_there(cpus, &io::Error::from_raw_os_error(libc::EINVAL)));
+        }
+        // SAFETY: `cpu` is less than the size of the set.
+        unsafe { libc::CPU_SET(cpu as usize, &mut set) };
+    }
+    // SAFETY: `set` outlives the call; 0 is the calling thread.
+    if unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) } < 0 {
+        return Err(not_there(cpus, &io::Error::last_os_error()));
+    }
+    Ok(())
+}
+
+fn not_there(cpus: &[u32], error: &io::Error) -> Error {
+    let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    Error::system(ErrorKind::Host, "run on", format!("processors {}", list.join(",")), error)
+        .with_remedy("use processors that this host has and permits (see nproc and taskset -p)")
+}

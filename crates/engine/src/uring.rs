@@ -1,0 +1,380 @@
+//! Linux `io_uring`.
+//!
+//! One system call per wait hands over what is held back and waits with a deadline. Files are registered, and
+//! buffers too where that is asked for. The ring is used by the thread that made it and by no other, which the
+//! kernel rewards: completions are delivered when the thread asks for them instead of by interrupting it.
+
+use std::io;
+use std::os::fd::RawFd;
+
+use io_uring::squeue::{Entry, Flags};
+use io_uring::{Builder, IoUring, opcode, types};
+use target::{Completion, Kind, Op, Tag, Target};
+use units::Nanos;
+
+use crate::buffers::Buffers;
+use crate::clock::{Clock, timespec};
+use crate::error::{Error, ErrorKind};
+use crate::files::{File, FileKind};
+use crate::inline::{self, PUNCH};
+use crate::queue::{self, Queue};
+use crate::setup::Setup;
+use crate::slots::Slots;
+
+const ENTER_GETEVENTS: u32 = 1 << 0;
+const ENTER_SQ_WAKEUP: u32 = 1 << 1;
+const ENTER_EXT_ARG: u32 = 1 << 3;
+/// How long the kernel's submission thread polls before it sleeps, in milliseconds.
+const SQPOLL_IDLE_MS: u32 = 1_000;
+
+/// `struct io_uring_getevents_arg`: what `io_uring_enter` takes beside its arguments.
+#[repr(C)]
+struct WaitArgument {
+    signal_mask: u64,
+    signal_mask_bytes: u32,
+    min_wait_micros: u32,
+    time: u64,
+}
+
+/// What is done with an operation.
+enum Route {
+    /// The ring carries it out.
+    Ring(Entry),
+    /// It is carried out at once.
+    Inline,
+    /// It is not possible, for this negated error number.
+    Refused(i32),
+}
+
+/// What the kernel hands back with a completion: the tag, and above it the bytes of a trim, whose success the
+/// kernel reports as zero.
+#[derive(Clone, Copy)]
+struct Label(u64);
+
+impl Label {
+    #[inline]
+    fn of(op: &Op) -> Self {
+        let trimmed = if op.kind == Kind::Trim { u64::from(op.length) } else { 0 };
+        Self(u64::from(op.tag.0) | trimmed << 32)
+    }
+
+    #[inline]
+    fn tag(self) -> Tag {
+        Tag(self.0 as u32)
+    }
+
+    #[inline]
+    fn result(self, reported: i32) -> i32 {
+        let trimmed = (self.0 >> 32) as i32;
+        if reported == 0 { trimmed } else { reported }
+    }
+}
+
+/// A target on one ring.
+///
+/// Not to be moved to another thread: the kernel accepts calls from the one that made it only.
+pub(crate) struct Uring {
+    ring: IoUring,
+    files: Vec<File>,
+    /// Whether the kernel knows the files by their places in the list.
+    registered_files: bool,
+    registered_buffers: bool,
+    sqpoll: bool,
+    iopoll: bool,
+    /// Operations not yet handed over.
+    held: Vec<Entry>,
+    slots: Slots,
+    /// Completions of operations that the ring does not carry out.
+    ready: Vec<Completion>,
+    buffers: Buffers,
+    clock: Clock,
+}
+
+impl Uring {
+    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+        let ring = build(setup).map_err(|error| refused(&error))?;
+        if !ring.params().is_feature_ext_arg() {
+            return Err(Error::found(
+                ErrorKind::Engine,
+                "set up",
+                "io_uring",
+                "this kernel cannot wait with a deadline",
+            )
+            .with_remedy("use Linux 5.11 or later, or ioengine=libaio"));
+        }
+        let buffers = Buffers::new(setup)?;
+        let registered_files = register_files(&ring, setup, &files)?;
+        if setup.fixedbufs {
+            register_buffers(&ring, &buffers)?;
+        }
+        let depth = setup.depth as usize;
+        Ok(Self {
+            ring,
+            files,
+            registered_files,
+            registered_buffers: setup.fixedbufs,
+            sqpoll: setup.sqpoll,
+            iopoll: setup.hipri,
+            held: Vec::with_capacity(depth),
+            slots: Slots::new(setup.depth),
+            ready: Vec::with_capacity(depth),
+            buffers,
+            clock: setup.clock,
+        })
+    }
+
+    /// The ring's form of an operation, or how else it is dealt with.
+    #[inline]
+    fn route(&self, op: &Op) -> Route {
+        let (Some(file), Some(start)) =
+            (self.files.get(op.file as usize), self.buffers.span(op.tag, op.skip, in_buffer(op)))
+        else {
+            return Route::Refused(-libc::EINVAL);
+        };
+        let fd = types::Fd(if self.registered_files { op.file as RawFd } else { file.fd() });
+        let entry = match op.kind {
+            Kind::Read | Kind::Write => transfer(fd, op, start, self.registered_buffers),
+            _ if self.iopoll || (op.kind == Kind::Trim && file.kind() != FileKind::Regular) => return Route::Inline,
+            Kind::Trim => opcode::Fallocate::new(fd, u64::from(op.length)).offset(op.offset).mode(PUNCH).build(),
+            Kind::Sync => opcode::Fsync::new(fd).build(),
+            Kind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+        };
+        let flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
+        Route::Ring(entry.flags(flags).user_data(Label::of(op).0))
+    }
+
+    /// Carries out what the ring cannot, after everything before it has been handed over.
+    #[cold]
+    fn perform(&mut self, op: &Op) {
+        self.flush();
+        let submitted = self.clock.now();
+        let result = self.files.get(op.file as usize).map_or(-libc::EBADF, |file| inline::perform(file, op));
+        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+    }
+
+    /// Moves what is held back into the ring, stamped with one reading of the clock.
+    #[inline]
+    fn publish(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        for entry in &self.held {
+            self.slots.stamp(Label(entry.get_user_data()).tag(), now);
+        }
+        // SAFETY: entries point into `buffers`, whose pages stay until nothing is in flight (see `drop`), and
+        // `submit` has checked that each stays inside the buffer of its own tag.
+        let pushed = unsafe { self.ring.submission().push_multiple(&self.held) };
+        if pushed.is_ok() {
+            self.held.clear();
+        }
+    }
+
+    /// One system call: hands over, and waits for `want` completions for no longer than `limit`. Returns whether
+    /// a signal cut it short.
+    #[inline]
+    fn enter(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+        self.publish();
+        let (to_submit, wakeup) = {
+            let queue = self.ring.submission();
+            if self.sqpoll { (0, queue.need_wakeup()) } else { (queue.len() as u32, false) }
+        };
+        if self.sqpoll && want == 0 && !wakeup {
+            return false;
+        }
+        let time = limit.map(timespec);
+        let argument = WaitArgument {
+            signal_mask: 0,
+            signal_mask_bytes: 0,
+            min_wait_micros: 0,
+            time: time.as_ref().map_or(0, |time| std::ptr::from_ref(time) as u64),
+        };
+        let flags = ENTER_GETEVENTS | ENTER_EXT_ARG | if wakeup { ENTER_SQ_WAKEUP } else { 0 };
+        // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel
+        // expects with `ENTER_EXT_ARG`.
+        let entered = unsafe { self.ring.submitter().enter(to_submit, want, flags, Some(&argument)) };
+        // A passed deadline and a full completion queue need nothing but another look at the queue.
+        matches!(entered, Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EAGAIN | libc::EBUSY)))
+    }
+}
+
+impl Queue for Uring {
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        self.slots.in_flight()
+    }
+
+    #[inline]
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        done.append(&mut self.ready);
+        let queue = self.ring.completion();
+        if queue.is_empty() {
+            return;
+        }
+        let completed = self.clock.now();
+        for entry in queue {
+            let label = Label(entry.user_data());
+            let submitted = self.slots.release(label.tag());
+            let result = label.result(entry.result());
+            done.push(Completion { tag: label.tag(), submitted, completed, result });
+        }
+    }
+
+    #[inline]
+    fn poll(&mut self) {
+        let pending = !self.held.is_empty() || self.iopoll || {
+            let queue = self.ring.submission();
+            queue.taskrun() || queue.cq_overflow() || !queue.is_empty()
+        };
+        if pending {
+            self.enter(0, None);
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        if !self.held.is_empty() {
+            self.enter(0, None);
+        }
+    }
+
+    #[inline]
+    fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+        if self.iopoll && limit.is_some() {
+            // A polled ring looks at the device for as long as it waits, and knows no deadline.
+            return self.enter(0, None);
+        }
+        self.enter(want, limit)
+    }
+}
+
+impl Target for Uring {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, op: Op) {
+        match self.route(&op) {
+            Route::Ring(entry) => {
+                self.slots.take(op.tag);
+                self.held.push(entry);
+            }
+            Route::Inline => self.perform(&op),
+            Route::Refused(result) => {
+                let now = self.clock.now();
+                self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
+            }
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let clock = self.clock;
+        queue::wait(self, &clock, min, until, done);
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        if self.slots.is_taken(tag) {
+            return None;
+        }
+        self.buffers.slice(tag)
+    }
+}
+
+impl Drop for Uring {
+    /// Waits for what is in flight, because the kernel writes into the buffers until then.
+    fn drop(&mut self) {
+        let mut done = Vec::new();
+        while self.slots.in_flight() > 0 {
+            let (clock, want) = (self.clock, self.slots.in_flight());
+            queue::wait(self, &clock, want, Nanos::MAX, &mut done);
+        }
+    }
+}
+
+/// Makes the ring with as many of the cheaper ways of completion as the kernel grants.
+fn build(setup: &Setup) -> io::Result<IoUring> {
+    let grants: [fn(&mut Builder); 3] = [
+        |builder| {
+            builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_submit_all();
+        },
+        |builder| {
+            builder.setup_coop_taskrun().setup_taskrun_flag();
+        },
+        |_| {},
+    ];
+    // With a submission thread there is nobody to be interrupted, and the kernel refuses the flags about it.
+    let wanted = if setup.sqpoll { &grants[2..] } else { &grants[..] };
+    let mut refusal = io::Error::from_raw_os_error(libc::EINVAL);
+    for grant in wanted {
+        let mut builder = IoUring::builder();
+        grant(&mut builder);
+        if setup.hipri {
+            builder.setup_iopoll();
+        }
+        if setup.sqpoll {
+            builder.setup_sqpoll(SQPOLL_IDLE_MS);
+            setup.sqpoll_cpu.map(|cpu| builder.setup_sqpoll_cpu(cpu));
+        }
+        match builder.dontfork().build(setup.depth.next_power_of_two()) {
+            Ok(ring) => return Ok(ring),
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(refusal)
+}
+
+fn register_files(ring: &IoUring, setup: &Setup, files: &[File]) -> Result<bool, Error> {
+    let fds: Vec<RawFd> = files.iter().map(File::fd).collect();
+    match ring.submitter().register_files(&fds) {
+        Ok(()) => Ok(true),
+        Err(error) if setup.registerfiles => {
+            Err(Error::system(ErrorKind::Engine, "register files with", "io_uring", &error)
+                .with_remedy("leave out registerfiles=1, or raise the limit of open files (ulimit -n)"))
+        }
+        Err(_) => Ok(false),
+    }
+}
+
+fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {
+    // SAFETY: the buffers outlive the ring's use of them: both belong to one target, which waits for what is in
+    // flight before either is dropped, and the kernel holds the pages of registered buffers by itself.
+    unsafe { ring.submitter().register_buffers(&buffers.vectors()) }.map_err(|error| {
+        Error::system(ErrorKind::Memory, "register buffers with", "io_uring", &error)
+            .with_remedy("leave out fixedbufs=1, or raise the limit of locked memory (ulimit -l)")
+    })
+}
+
+#[inline]
+fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
+    // Tags and registered buffers have the same numbers.
+    let buffer = op.tag.0 as u16;
+    match (op.kind == Kind::Read, registered) {
+        (true, false) => opcode::Read::new(fd, start, op.length).offset(op.offset).build(),
+        (true, true) => opcode::ReadFixed::new(fd, start, op.length, buffer).offset(op.offset).build(),
+        (false, false) => opcode::Write::new(fd, start, op.length).offset(op.offset).build(),
+        (false, true) => opcode::WriteFixed::new(fd, start, op.length, buffer).offset(op.offset).build(),
+    }
+}
+
+/// How much of its buffer an operation uses.
+#[inline]
+fn in_buffer(op: &Op) -> u32 {
+    if matches!(op.kind, Kind::Read | Kind::Write) { op.length } else { 0 }
+}
+
+fn refused(error: &io::Error) -> Error {
+    let remedy = match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            "the host forbids it: see sysctl kernel.io_uring_disabled (0 permits it) and the container's seccomp \
+             profile, or use ioengine=libaio"
+        }
+        Some(libc::ENOSYS) => "this kernel has no io_uring: use Linux 5.11 or later, or ioengine=libaio",
+        Some(libc::ENOMEM) => "raise the limit of locked memory (ulimit -l) or use a smaller iodepth",
+        _ => "use a smaller iodepth, leave out sqthread_poll and hipri, or use ioengine=libaio",
+    };
+    Error::system(ErrorKind::Engine, "set up", "io_uring", error).with_remedy(remedy)
+}
