@@ -1,0 +1,301 @@
+//! From sizes as a job gives them to the files and regions that one worker uses.
+
+use std::path::Path;
+
+use job::{FileOptions, Job, Size};
+use units::random::Random;
+
+use crate::decision::Worker;
+use crate::error::WorkloadError;
+
+/// What is known of a file before the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFact {
+    /// Its size in bytes; for a block device its capacity.
+    pub size: u64,
+    /// It is a block device, which cannot grow.
+    pub block_device: bool,
+}
+
+/// The region of one file within which operations fall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileExtent {
+    /// Where it begins, in bytes.
+    pub start: u64,
+    /// How long it is, in bytes.
+    pub length: u64,
+}
+
+/// Everything an [`Issuer`](crate::Issuer) has to know of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The regions, in the order in which decisions refer to them.
+    pub files: Vec<FileExtent>,
+    /// `size` in bytes, where it was given: an upper bound for one pass over all files.
+    pub size: Option<u64>,
+    /// `io_size` in bytes, where it was given: how much is transferred, the regions being gone through again
+    /// where they are smaller.
+    pub io_size: Option<u64>,
+}
+
+/// One file that a worker uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedFile {
+    /// Its path, `directory` included.
+    pub path: String,
+    /// The region within which operations fall.
+    pub extent: FileExtent,
+    /// The size in bytes that it must have before the first operation; for a block device its capacity.
+    pub needed: u64,
+    /// What it was when the plan was made; `None` where it did not exist.
+    pub existing: Option<FileFact>,
+}
+
+impl PlannedFile {
+    /// How many bytes the file has to grow by before it can be used.
+    #[must_use]
+    pub fn missing_bytes(&self) -> u64 {
+        self.needed.saturating_sub(self.existing.map_or(0, |fact| fact.size))
+    }
+}
+
+/// The files of one worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilePlan {
+    /// The files, in the order in which decisions refer to them.
+    pub files: Vec<PlannedFile>,
+    /// `size` in bytes, where it was given.
+    pub size: Option<u64>,
+    /// `io_size` in bytes, where it was given.
+    pub io_size: Option<u64>,
+}
+
+impl FilePlan {
+    /// What the issuer needs of it.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        let files = self.files.iter().map(|file| file.extent).collect();
+        Layout { files, size: self.size, io_size: self.io_size }
+    }
+
+    /// How many bytes all files together have to grow by before they can be used.
+    #[must_use]
+    pub fn missing_bytes(&self) -> u64 {
+        self.files.iter().map(PlannedFile::missing_bytes).sum()
+    }
+
+    /// How many bytes one loop of the job transfers.
+    #[must_use]
+    pub fn transfer_bytes(&self) -> u64 {
+        let regions: u64 = self.files.iter().map(|file| file.extent.length).sum();
+        self.io_size.unwrap_or_else(|| self.size.map_or(regions, |size| size.min(regions)))
+    }
+}
+
+/// Says which files a worker uses, which region of each, and how large each has to be.
+///
+/// `existing` tells what is at a path; the function itself touches nothing. File sizes drawn from a `filesize`
+/// range depend on `seed`, the worker and nothing else.
+///
+/// # Errors
+///
+/// Where no size can be found, where a region would be smaller than a block, and where it would lie outside a
+/// block device.
+pub fn plan_files(
+    job: &Job,
+    worker: Worker,
+    seed: u64,
+    existing: &dyn Fn(&str) -> Option<FileFact>,
+) -> Result<FilePlan, WorkloadError> {
+    let paths = paths(job, worker.clone);
+    let facts: Vec<_> = paths.iter().map(|path| existing(path)).collect();
+    let mut planner = Planner {
+        job,
+        clone: u64::from(worker.clone),
+        count: paths.len() as u64,
+        least_block: u64::from(least_block(job)),
+        random: Random::new(seed, u64::from(worker.index) << 8 | 0xf1),
+    };
+    let mut files = Vec::with_capacity(paths.len());
+    for (path, fact) in paths.into_iter().zip(facts) {
+        files.push(planner.plan(path, fact)?);
+    }
+    let size = match job.extent.size {
+        Some(Size::Bytes(size)) => Some(size.get()),
+        Some(Size::Percent(_)) | None => None,
+    };
+    let mut plan = FilePlan { files, size, io_size: None };
+    plan.io_size = io_size(job, &plan)?;
+    Ok(plan)
+}
+
+fn io_size(job: &Job, plan: &FilePlan) -> Result<Option<u64>, WorkloadError> {
+    match job.extent.io_size {
+        None => Ok(None),
+        Some(Size::Bytes(size)) if size.get() == 0 => Ok(None),
+        Some(Size::Bytes(size)) => Ok(Some(size.get())),
+        Some(Size::Percent(share)) if share > 100 => {
+            Err(WorkloadError::new("io_size", format!("{share}% is more than the whole: give at most 100%")))
+        }
+        Some(Size::Percent(share)) => Ok(Some(percent_of(plan.transfer_bytes(), share))),
+    }
+}
+
+/// The least block size of the kinds that the job uses.
+fn least_block(job: &Job) -> u32 {
+    let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
+    [
+        (direction.reads(), sizes.read.min()),
+        (direction.writes(), sizes.write.min()),
+        (direction.trims(), sizes.trim.min()),
+    ]
+    .into_iter()
+    .filter_map(|(used, size)| used.then_some(size))
+    .min()
+    .unwrap_or(1)
+    .max(1)
+}
+
+fn percent_of(whole: u64, share: u32) -> u64 {
+    u64::try_from(u128::from(whole) * u128::from(share) / 100).unwrap_or(u64::MAX)
+}
+
+/// The paths of a worker: `filename` as given, shared by all clones, or generated, one set for each clone.
+fn paths(job: &Job, clone: u32) -> Vec<String> {
+    let files = &job.files;
+    if !files.filenames.is_empty() {
+        // fio puts shared files into the first directory, whatever the clone.
+        let directory = files.directories.first().map(String::as_str);
+        return files.filenames.iter().map(|name| under(directory, name)).collect();
+    }
+    let directory = match files.directories.len() {
+        0 => None,
+        count => Some(files.directories[clone as usize % count].as_str()),
+    };
+    (0..files.nrfiles.max(1)).map(|number| under(directory, &generated_name(files, &job.name, clone, number))).collect()
+}
+
+fn under(directory: Option<&str>, name: &str) -> String {
+    match directory {
+        Some(directory) if !directory.is_empty() => Path::new(directory).join(name).to_string_lossy().into_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// Replaces `$jobname`, `$jobnum`, `$filenum` and `$clientuid` in the template, whatever their case.
+fn generated_name(files: &FileOptions, job_name: &str, clone: u32, number: u32) -> String {
+    let words = [
+        ("$jobname", job_name.to_owned()),
+        ("$jobnum", clone.to_string()),
+        ("$filenum", number.to_string()),
+        ("$clientuid", "localhost".to_owned()),
+    ];
+    let mut name = String::new();
+    let mut rest = files.filename_format.as_str();
+    while let Some(first) = rest.chars().next() {
+        let word =
+            words.iter().find(|(word, _)| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)));
+        let taken = match word {
+            Some((word, value)) => {
+                name.push_str(value);
+                word.len()
+            }
+            None => {
+                name.push(first);
+                first.len_utf8()
+            }
+        };
+        rest = &rest[taken..];
+    }
+    name
+}
+
+struct Planner<'a> {
+    job: &'a Job,
+    clone: u64,
+    count: u64,
+    least_block: u64,
+    random: Random,
+}
+
+impl Planner<'_> {
+    fn plan(&mut self, path: String, fact: Option<FileFact>) -> Result<PlannedFile, WorkloadError> {
+        let start = self.start(fact);
+        let asked = self.asked_length(&path, fact)?;
+        let length = self.fit(&path, start, asked, fact)?;
+        if length < self.least_block {
+            let option = if asked.is_some() { "size" } else { "offset" };
+            return Err(WorkloadError::new(
+                option,
+                format!(
+                    "{path} offers {length} bytes from offset {start}, less than the smallest block of {}",
+                    self.least_block
+                ),
+            ));
+        }
+        let needed = match fact {
+            Some(fact) if fact.block_device => fact.size,
+            fact => start.saturating_add(length).max(fact.map_or(0, |fact| fact.size)),
+        };
+        Ok(PlannedFile { path, extent: FileExtent { start, length }, needed, existing: fact })
+    }
+
+    fn start(&self, fact: Option<FileFact>) -> u64 {
+        let extent = &self.job.extent;
+        let step = self.distance(extent.offset_increment, fact);
+        self.distance(extent.offset, fact).saturating_add(step.saturating_mul(self.clone))
+    }
+
+    /// A distance into the file; shares are rounded up to whole blocks, as fio does.
+    fn distance(&self, size: Size, fact: Option<FileFact>) -> u64 {
+        match size {
+            Size::Bytes(bytes) => bytes.get(),
+            Size::Percent(share) => {
+                percent_of(fact.map_or(0, |fact| fact.size), share).next_multiple_of(self.least_block)
+            }
+        }
+    }
+
+    /// How long the region is meant to be: `None` for whatever there is behind the offset.
+    fn asked_length(&mut self, path: &str, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
+        if let Some((low, high)) = self.job.files.filesize {
+            return Ok(Some(self.draw_size(low.get(), high.get())));
+        }
+        match (self.job.extent.size, fact) {
+            (Some(Size::Bytes(size)), _) if size.get() > 0 => Ok(Some(size.get() / self.count)),
+            (Some(Size::Percent(share)), Some(fact)) if fact.size > 0 => Ok(Some(percent_of(fact.size, share))),
+            (None, Some(fact)) if fact.size > 0 => Ok(None),
+            (Some(Size::Percent(share)), _) => Err(WorkloadError::new(
+                "size",
+                format!("{path} does not exist or is empty, so {share}% of it is nothing: give size= in bytes"),
+            )),
+            _ => {
+                Err(WorkloadError::new("size", format!("you need to specify size=: {path} does not exist or is empty")))
+            }
+        }
+    }
+
+    fn draw_size(&mut self, low: u64, high: u64) -> u64 {
+        let spread = high.saturating_sub(low);
+        if spread == 0 {
+            return low;
+        }
+        let drawn = low + self.random.below(spread.saturating_add(1));
+        (drawn / self.least_block * self.least_block).max(low)
+    }
+
+    /// Cuts the region where it cannot grow: at the end of a device, or of a file used as it is.
+    fn fit(&self, path: &str, start: u64, asked: Option<u64>, fact: Option<FileFact>) -> Result<u64, WorkloadError> {
+        let Some(fact) = fact.filter(|fact| fact.block_device || asked.is_none()) else {
+            return Ok(asked.unwrap_or(0));
+        };
+        let rest = fact.size.saturating_sub(start);
+        if rest == 0 {
+            return Err(WorkloadError::new(
+                "offset",
+                format!("{start} is at or beyond the end of {path}, which has {} bytes", fact.size),
+            ));
+        }
+        Ok(asked.map_or(rest, |length| length.min(rest)))
+    }
+}

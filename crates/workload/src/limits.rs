@@ -1,0 +1,76 @@
+//! How much is done before a loop of the job ends.
+
+use job::Job;
+
+use crate::files::Layout;
+
+/// Bytes and operations left in the current loop, and loops left.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    bytes: u64,
+    operations: u64,
+    bytes_each: u64,
+    operations_each: u64,
+    /// Loops left, the current one included; `None` for no end (`time_based`).
+    loops: Option<u32>,
+    /// The files are gone through again and again until the bytes are reached.
+    wraps: bool,
+}
+
+impl Limits {
+    /// `usable` is the sum of the usable bytes of all regions.
+    pub(crate) fn new(job: &Job, layout: &Layout, usable: u64) -> Self {
+        let extent = &job.extent;
+        let bytes = layout.io_size.unwrap_or_else(|| layout.size.map_or(usable, |size| size.min(usable)));
+        let operations = extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX);
+        Self {
+            bytes,
+            operations,
+            bytes_each: bytes,
+            operations_each: operations,
+            loops: (!extent.time_based).then_some(extent.loops.max(1)),
+            wraps: layout.io_size.is_some() || extent.time_based,
+        }
+    }
+
+    /// Whether files that have been gone through are begun again within the same loop.
+    pub(crate) const fn wraps(&self) -> bool {
+        self.wraps
+    }
+
+    /// Counts an operation; true when it was the last of its loop.
+    #[inline]
+    pub(crate) fn spend(&mut self, bytes: u32) -> bool {
+        self.bytes = self.bytes.saturating_sub(u64::from(bytes));
+        self.operations -= 1;
+        self.bytes == 0 || self.operations == 0
+    }
+
+    /// Begins the next loop; false when there is none.
+    pub(crate) fn next_loop(&mut self) -> bool {
+        if let Some(loops) = &mut self.loops {
+            *loops = loops.saturating_sub(1);
+            if *loops == 0 {
+                return false;
+            }
+        }
+        self.bytes = self.bytes_each;
+        self.operations = self.operations_each;
+        true
+    }
+
+    /// Whether loops follow one another until the caller stops.
+    pub(crate) const fn is_endless(&self) -> bool {
+        self.loops.is_none()
+    }
+
+    /// Whether no loop follows the current one.
+    pub(crate) fn is_last_loop(&self) -> bool {
+        self.loops.is_some_and(|loops| loops <= 1)
+    }
+
+    /// No loop follows the current one.
+    pub(crate) fn stop(&mut self) {
+        self.loops = Some(0);
+    }
+}

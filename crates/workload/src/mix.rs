@@ -1,0 +1,56 @@
+//! Which kind of operation comes next.
+
+use job::{Direction, Job};
+use units::random::Random;
+
+use crate::decision::OpKind;
+
+/// Chooses between reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mix {
+    /// Always this.
+    Only(OpKind),
+    /// So many per cent reads, each operation drawn on its own; the rest are writes.
+    Reads(u32),
+}
+
+impl Mix {
+    pub(crate) fn new(job: &Job) -> Self {
+        match (job.pattern.direction, job.pattern.rwmixread) {
+            (Direction::Read, _) | (Direction::ReadWrite, 100..) => Self::Only(OpKind::Read),
+            (Direction::Write, _) | (Direction::ReadWrite, 0) => Self::Only(OpKind::Write),
+            // Each trim brings its write after it, so only trims are chosen.
+            (Direction::Trim | Direction::TrimWrite, _) => Self::Only(OpKind::Trim),
+            (Direction::ReadWrite, share) => Self::Reads(share),
+        }
+    }
+
+    /// Whether `kind` is ever chosen.
+    pub(crate) fn includes(self, kind: OpKind) -> bool {
+        match self {
+            Self::Only(only) => only == kind,
+            Self::Reads(_) => matches!(kind, OpKind::Read | OpKind::Write),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn draw(self, random: &mut Random) -> OpKind {
+        match self {
+            Self::Only(kind) => kind,
+            Self::Reads(share) if random.below(100) < u64::from(share) => OpKind::Read,
+            Self::Reads(_) => OpKind::Write,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_have_their_share() {
+        let mut random = Random::new(1, 1);
+        let reads = (0..100_000).filter(|_| Mix::Reads(70).draw(&mut random) == OpKind::Read).count();
+        assert!((69_000..71_000).contains(&reads), "{reads}");
+    }
+}

@@ -1,0 +1,148 @@
+//! What is written.
+
+use job::Job;
+use units::random::mix;
+
+use crate::decision::Decision;
+
+/// Bytes between two stamps of a scrambled buffer: the smallest unit that a device may deduplicate.
+const SECTOR: usize = 512;
+
+/// Prepares buffers for writes that are not verified.
+#[derive(Clone, Debug)]
+pub(crate) enum Payload {
+    /// Zeroes, put there once.
+    Zeroes,
+    /// A repeated pattern, put there once.
+    Pattern(Vec<u8>),
+    /// Random bytes, put there once.
+    Random { seed: u64 },
+    /// Random bytes, put there once, and changed a little before each write.
+    Scrambled { seed: u64 },
+    /// New random bytes before each write.
+    Refilled { seed: u64 },
+}
+
+impl Payload {
+    pub(crate) fn new(job: &Job, seed: u64) -> Self {
+        let payload = &job.payload;
+        match &payload.pattern {
+            Some(pattern) if !pattern.is_empty() => Self::Pattern(pattern.clone()),
+            _ if payload.zero_buffers => Self::Zeroes,
+            _ if payload.refill_buffers => Self::Refilled { seed },
+            _ if payload.scramble_buffers => Self::Scrambled { seed },
+            _ => Self::Random { seed },
+        }
+    }
+
+    /// Fills a new buffer; `number` makes its random bytes differ from those of other buffers.
+    pub(crate) fn prepare(&self, number: u64, buffer: &mut [u8]) {
+        match self {
+            Self::Zeroes => buffer.fill(0),
+            Self::Pattern(pattern) => repeat(pattern, buffer),
+            Self::Random { seed } | Self::Scrambled { seed } | Self::Refilled { seed } => {
+                fill_random(mix(*seed, number), buffer);
+            }
+        }
+    }
+
+    /// Makes `buffer`, prepared before, ready for this write.
+    #[inline]
+    pub(crate) fn fill(&self, op: &Decision, buffer: &mut [u8]) {
+        match self {
+            Self::Zeroes | Self::Pattern(_) | Self::Random { .. } => {}
+            Self::Scrambled { seed } => scramble(seed ^ op.sequence, op.offset, buffer),
+            Self::Refilled { seed } => fill_random(mix(*seed, op.sequence), buffer),
+        }
+    }
+}
+
+/// Stamps each sector with its place and a number that no other write has, so that no two sectors written are
+/// alike.
+#[inline]
+fn scramble(stamp: u64, offset: u64, buffer: &mut [u8]) {
+    let stamp = stamp.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for (index, sector) in buffer.chunks_exact_mut(SECTOR).enumerate() {
+        let place = (offset + (index * SECTOR) as u64) ^ stamp.rotate_left(32);
+        sector[..8].copy_from_slice(&stamp.to_le_bytes());
+        sector[SECTOR - 8..].copy_from_slice(&place.to_le_bytes());
+    }
+}
+
+/// Repeats `pattern` over the buffer.
+pub(crate) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
+    for chunk in buffer.chunks_mut(pattern.len().max(1)) {
+        chunk.copy_from_slice(&pattern[..chunk.len()]);
+    }
+}
+
+/// How many xorshift generators run side by side.
+const LANES: usize = 8;
+
+/// Fills the buffer with random bytes that depend on the key alone.
+///
+/// Eight xorshift generators side by side, since the compiler turns them into vector instructions: payload has to
+/// be incompressible and different from block to block, not more, and it has to keep up with fast devices.
+pub(crate) fn fill_random(key: u64, buffer: &mut [u8]) {
+    let mut lanes = [0u64; LANES];
+    for (n, lane) in lanes.iter_mut().enumerate() {
+        // Zero is the one state that a xorshift generator never leaves.
+        *lane = mix(key, n as u64) | 1;
+    }
+    let mut chunks = buffer.chunks_exact_mut(LANES * 8);
+    for chunk in &mut chunks {
+        step(&mut lanes);
+        for (bytes, lane) in chunk.chunks_exact_mut(8).zip(&lanes) {
+            bytes.copy_from_slice(&lane.to_le_bytes());
+        }
+    }
+    step(&mut lanes);
+    for (bytes, lane) in chunks.into_remainder().chunks_mut(8).zip(&lanes) {
+        bytes.copy_from_slice(&lane.to_le_bytes()[..bytes.len()]);
+    }
+}
+
+#[inline]
+fn step(lanes: &mut [u64; LANES]) {
+    for lane in lanes {
+        *lane ^= *lane << 7;
+        *lane ^= *lane >> 9;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_bytes_depend_on_the_key_and_not_on_the_length() {
+        let (mut long, mut short, mut other) = ([0; 4096], [0; 1000], [0; 4096]);
+        fill_random(1, &mut long);
+        fill_random(1, &mut short);
+        fill_random(2, &mut other);
+        assert_eq!(long[..960], short[..960]);
+        let equal = long.iter().zip(&other).filter(|(a, b)| a == b).count();
+        assert!(equal < 60, "{equal} of 4096 bytes are equal; 16 are by chance");
+        let ones: u32 = long.iter().map(|byte| byte.count_ones()).sum();
+        assert!((16_000..16_800).contains(&ones), "{ones}");
+    }
+
+    #[test]
+    fn patterns_repeat_and_are_cut() {
+        let mut buffer = [0; 7];
+        repeat(b"abc", &mut buffer);
+        assert_eq!(&buffer, b"abcabca");
+    }
+
+    #[test]
+    fn no_two_scrambled_sectors_are_alike() {
+        let mut seen = std::collections::HashSet::new();
+        for sequence in 0..50u64 {
+            let mut buffer = vec![7; 8192];
+            scramble(sequence, (sequence % 5) * 8192, &mut buffer);
+            for sector in buffer.chunks(SECTOR) {
+                assert!(seen.insert(sector.to_vec()), "write {sequence}");
+            }
+        }
+    }
+}

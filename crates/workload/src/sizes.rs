@@ -1,0 +1,130 @@
+//! How long operations are.
+
+use job::BlockSizes;
+use units::random::Random;
+
+/// Draws block sizes of one kind of operation.
+#[derive(Clone, Debug)]
+pub(crate) enum Sizer {
+    /// Always the same.
+    Fixed(u32),
+    /// A multiple of `step` up to `max`: one of `count` values from `min` on.
+    Range { min: u32, max: u32, step: u32, count: u64 },
+    /// By shares: running totals and sizes.
+    Split { totals: Vec<(u32, u32)>, sum: u64 },
+}
+
+impl Sizer {
+    pub(crate) fn new(sizes: &BlockSizes, unaligned: bool) -> Self {
+        match sizes {
+            BlockSizes::Fixed(size) => Self::Fixed((*size).max(1)),
+            BlockSizes::Range(min, max) if min >= max => Self::Fixed((*min).max(1)),
+            BlockSizes::Range(min, max) => {
+                let min = (*min).max(1);
+                let step = if unaligned { 1 } else { min };
+                Self::Range { min, max: *max, step, count: u64::from((max - min).div_ceil(step)) + 1 }
+            }
+            BlockSizes::Split(parts) => Self::split(parts),
+        }
+    }
+
+    fn split(parts: &[(u32, u32)]) -> Self {
+        let mut total = 0;
+        let totals: Vec<_> = parts
+            .iter()
+            .filter(|(_, share)| *share > 0)
+            .map(|(size, share)| {
+                total += share;
+                (total, (*size).max(1))
+            })
+            .collect();
+        match totals.as_slice() {
+            [] => Self::Fixed(parts.iter().map(|part| part.0).min().unwrap_or(1).max(1)),
+            [(_, size)] => Self::Fixed(*size),
+            _ => Self::Split { totals, sum: u64::from(total) },
+        }
+    }
+
+    /// The least size that can be drawn, in bytes.
+    pub(crate) fn min(&self) -> u32 {
+        match self {
+            Self::Fixed(size) | Self::Range { min: size, .. } => *size,
+            Self::Split { totals, .. } => totals.iter().map(|part| part.1).min().unwrap_or(1),
+        }
+    }
+
+    /// The size that is always drawn, if there is only one.
+    pub(crate) fn fixed(&self) -> Option<u32> {
+        match self {
+            Self::Fixed(size) => Some(*size),
+            Self::Range { .. } | Self::Split { .. } => None,
+        }
+    }
+
+    /// Whether every size is a multiple of `unit` bytes.
+    pub(crate) fn multiple_of(&self, unit: u32) -> bool {
+        match self {
+            Self::Fixed(size) => size % unit == 0,
+            Self::Range { min, max, step, .. } => min % unit == 0 && step % unit == 0 && max % unit == 0,
+            Self::Split { totals, .. } => totals.iter().all(|part| part.1 % unit == 0),
+        }
+    }
+
+    /// The next size in bytes.
+    #[inline]
+    pub(crate) fn draw(&self, random: &mut Random) -> u32 {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Range { min, max, step, count } => (min + step * random.below(*count) as u32).min(*max),
+            Self::Split { totals, sum } => {
+                let point = random.below(*sum) as u32;
+                totals.iter().find(|part| point < part.0).map_or(totals[0].1, |part| part.1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(sizer: &Sizer, draws: u32) -> std::collections::BTreeMap<u32, u32> {
+        let mut random = Random::new(11, 0);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..draws {
+            *counts.entry(sizer.draw(&mut random)).or_default() += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn ranges_are_multiples_of_the_least() {
+        let sizer = Sizer::new(&BlockSizes::Range(4096, 16384), false);
+        let counts = counts(&sizer, 8000);
+        assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [4096, 8192, 12288, 16384]);
+        assert!(counts.values().all(|&n| (1800..2200).contains(&n)), "{counts:?}");
+    }
+
+    #[test]
+    fn unaligned_ranges_reach_both_ends() {
+        let sizer = Sizer::new(&BlockSizes::Range(10, 13), true);
+        assert_eq!(counts(&sizer, 1000).keys().copied().collect::<Vec<_>>(), [10, 11, 12, 13]);
+        assert!(!sizer.multiple_of(2));
+    }
+
+    #[test]
+    fn a_range_ends_at_its_greatest_even_off_the_grid() {
+        let sizer = Sizer::new(&BlockSizes::Range(4000, 9000), false);
+        assert_eq!(counts(&sizer, 1000).keys().copied().collect::<Vec<_>>(), [4000, 8000, 9000]);
+    }
+
+    #[test]
+    fn splits_keep_their_shares() {
+        let sizer = Sizer::new(&BlockSizes::Split(vec![(4096, 10), (65536, 50), (32768, 40), (512, 0)]), false);
+        let counts = counts(&sizer, 10_000);
+        assert!((900..1100).contains(&counts[&4096]), "{counts:?}");
+        assert!((4800..5200).contains(&counts[&65536]), "{counts:?}");
+        assert!(!counts.contains_key(&512));
+        assert_eq!(sizer.min(), 4096);
+    }
+}
