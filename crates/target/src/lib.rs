@@ -4,7 +4,12 @@
 //! (modelled volumes, virtual time). The loop in `drive` is generic over it and compiled once for each.
 //! **The target owns the clock**: nobody else in Fathom knows what time it is.
 //!
+//! [`conformance`] is the suite that every implementation passes; [`testing`] has targets for tests.
+//!
 //! What is *not* here: any implementation for production, any statistics, any knowledge of jobs.
+
+pub mod conformance;
+pub mod testing;
 
 use units::Nanos;
 

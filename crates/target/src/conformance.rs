@@ -1,0 +1,459 @@
+//! What every target must do: one suite, run against each implementation.
+//!
+//! A case that fails panics with what it saw, so that a test needs no more than a call of [`check`].
+
+use units::Nanos;
+use units::random::Random;
+
+use crate::{Completion, Kind, Op, Tag, Target};
+
+/// What the suite may expect of the target at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Tags, at least 1.
+    pub depth: u32,
+    /// Size of each buffer in bytes.
+    pub buffer_bytes: u32,
+    /// Size of file 0 in bytes, at least four buffers and a multiple of `unit_bytes`. The suite overwrites it.
+    pub file_bytes: u64,
+    /// Offsets and lengths must be multiples of this; a buffer holds at least two.
+    pub unit_bytes: u32,
+    /// How late it may return from a wait: zero for a virtual clock.
+    pub lateness: Nanos,
+    /// Whether reads return what was written.
+    pub keeps_bytes: bool,
+    /// Whether reads end at the end of the file.
+    pub has_end: bool,
+    /// Whether it can trim.
+    pub trims: bool,
+    /// Whether operations fail or fall short now and then without a reason.
+    pub faulty: bool,
+}
+
+impl Default for Subject {
+    /// What [`crate::testing::Memory`] is by default.
+    fn default() -> Self {
+        Self {
+            depth: 32,
+            buffer_bytes: 4096,
+            file_bytes: 1 << 20,
+            unit_bytes: 512,
+            lateness: Nanos::ZERO,
+            keeps_bytes: true,
+            has_end: true,
+            trims: true,
+            faulty: false,
+        }
+    }
+}
+
+/// Runs every case that applies, one after the other on the same target.
+///
+/// # Panics
+///
+/// When the target does not conform.
+pub fn check<T: Target>(target: &mut T, subject: &Subject) {
+    let mut harness = Harness { target, subject, taken: vec![None; subject.depth as usize], done: vec![EARLIER] };
+    clock_does_not_run_backwards(&mut harness);
+    waiting_for_nothing_ends(&mut harness);
+    collecting_does_not_block(&mut harness);
+    a_full_queue_completes_once_each(&mut harness);
+    completions_beyond_those_asked_for_are_kept(&mut harness);
+    waiting_ends_when_enough_is_done(&mut harness);
+    waiting_ends_at_the_deadline(&mut harness);
+    any_mixture_completes_once_each(&mut harness);
+    syncs_and_trims_report(&mut harness);
+    what_cannot_be_is_told_by_its_completion(&mut harness);
+    if subject.keeps_bytes {
+        reads_return_what_was_written(&mut harness);
+        skipping_leaves_the_rest_of_the_buffer(&mut harness);
+    }
+    if subject.has_end {
+        reads_end_at_the_end(&mut harness);
+    }
+}
+
+/// The target with what is known to be in flight.
+struct Harness<'a, T> {
+    target: &'a mut T,
+    subject: &'a Subject,
+    /// For each tag in flight, its operation and when it was submitted at the earliest.
+    taken: Vec<Option<(Op, Nanos)>>,
+    /// What waits append to; always holds [`EARLIER`].
+    done: Vec<Completion>,
+}
+
+/// A completion that is in the list before every wait, and must be there afterwards.
+const EARLIER: Completion =
+    Completion { tag: Tag(u32::MAX), submitted: Nanos::ZERO, completed: Nanos::ZERO, result: 0 };
+
+impl<T: Target> Harness<'_, T> {
+    fn submit(&mut self, op: Op) {
+        let slot = &mut self.taken[op.tag.index()];
+        assert!(slot.is_none(), "the suite used {:?} twice", op.tag);
+        *slot = Some((op, self.target.now()));
+        self.target.submit(op);
+    }
+
+    fn in_flight(&self) -> usize {
+        self.taken.iter().flatten().count()
+    }
+
+    fn free(&self) -> Vec<Tag> {
+        (0..self.subject.depth).map(Tag).filter(|tag| self.taken[tag.index()].is_none()).collect()
+    }
+
+    /// Waits, checks each completion, and returns them.
+    fn wait(&mut self, min: u32, until: Nanos) -> Vec<Completion> {
+        self.target.wait(min, until, &mut self.done);
+        let now = self.target.now();
+        assert_eq!(self.done.first(), Some(&EARLIER), "earlier completions were changed");
+        let fresh = self.done.split_off(1);
+        for completion in &fresh {
+            self.finish(completion, now);
+        }
+        fresh
+    }
+
+    fn finish(&mut self, completion: &Completion, now: Nanos) {
+        let slot = self.taken.get_mut(completion.tag.index()).and_then(Option::take);
+        let Some((op, earliest)) = slot else {
+            panic!("completed without being in flight: {completion:?}");
+        };
+        let Completion { submitted, completed, result, .. } = *completion;
+        assert!(earliest <= submitted, "{op:?} was submitted at {submitted:?}, before {earliest:?}");
+        assert!(submitted <= completed, "{op:?} completed before it was submitted: {completion:?}");
+        assert!(completed <= now, "{op:?} completes in the future of {now:?}: {completion:?}");
+        let transferred = i64::from(result) <= i64::from(op.length);
+        assert!(transferred && result > -4096, "{op:?} has a result that is neither bytes nor an error: {result}");
+    }
+
+    /// Waits until nothing is in flight. A signal may end a wait early, so that there can be several.
+    fn drain(&mut self) -> Vec<Completion> {
+        let mut all = Vec::new();
+        for _ in 0..1000 {
+            if self.in_flight() == 0 {
+                return all;
+            }
+            all.extend(self.wait(self.in_flight() as u32, Nanos::MAX));
+        }
+        panic!("never completed: {:?}", self.taken.iter().flatten().collect::<Vec<_>>());
+    }
+
+    /// Carries out a read or write to its end as a caller would: the rest of a short transfer again, behind
+    /// what is done. Returns the bytes transferred, less than the operation's only at the end of the file.
+    fn carry_out(&mut self, whole: Op) -> u32 {
+        let mut transferred = 0;
+        for _ in 0..1000 {
+            self.submit(Op {
+                offset: whole.offset + u64::from(transferred),
+                length: whole.length - transferred,
+                skip: whole.skip + transferred,
+                ..whole
+            });
+            match self.drain()[0].result {
+                0 => return transferred,
+                result if result > 0 => transferred += result as u32,
+                errno => assert!(self.subject.faulty, "{whole:?} failed with {errno}"),
+            }
+            if transferred == whole.length {
+                return transferred;
+            }
+        }
+        panic!("made no progress: {whole:?}");
+    }
+
+    fn op(&self, tag: Tag, kind: Kind, block: u64) -> Op {
+        let blocks = self.subject.file_bytes / u64::from(self.subject.buffer_bytes);
+        let length = if matches!(kind, Kind::Sync | Kind::DataSync) { 0 } else { self.subject.buffer_bytes };
+        Op { tag, kind, file: 0, offset: block % blocks * u64::from(self.subject.buffer_bytes), length, skip: 0 }
+    }
+
+    fn fill(&mut self, tag: Tag, random: &mut Random) -> Option<Vec<u8>> {
+        let buffer = self.target.buffer(tag)?;
+        random.fill(buffer);
+        Some(buffer.to_vec())
+    }
+
+    /// A whole buffer, which a target that keeps bytes must have.
+    fn contents(&mut self, tag: Tag) -> Vec<u8> {
+        self.target.buffer(tag).map(|buffer| buffer.to_vec()).expect("a target that keeps bytes has buffers")
+    }
+}
+
+fn clock_does_not_run_backwards<T: Target>(harness: &mut Harness<'_, T>) {
+    let mut last = harness.target.now();
+    for _ in 0..1000 {
+        let now = harness.target.now();
+        assert!(now >= last, "the clock ran back from {last:?} to {now:?}");
+        last = now;
+    }
+}
+
+fn waiting_for_nothing_ends<T: Target>(harness: &mut Harness<'_, T>) {
+    let lateness = harness.subject.lateness;
+    let start = harness.target.now();
+    assert!(harness.wait(1, Nanos::MAX).is_empty(), "completions of nothing");
+    assert!(harness.target.now() <= start + lateness, "waited for nothing");
+    assert!(harness.wait(1, start).is_empty(), "completions of nothing");
+    assert!(harness.target.now() <= start + lateness + lateness, "waited for the past");
+    for micros in [1, 30, 500, 20_000] {
+        let until = harness.target.now() + Nanos::from_micros(micros);
+        assert!(harness.wait(1, until).is_empty(), "completions of nothing");
+        let now = harness.target.now();
+        assert!(now >= until, "returned {:?} before the deadline of {micros} us", until - now);
+        assert!(now <= until + lateness, "returned {:?} after the deadline of {micros} us", now - until);
+    }
+}
+
+fn collecting_does_not_block<T: Target>(harness: &mut Harness<'_, T>) {
+    for in_flight in [false, true] {
+        if in_flight {
+            harness.submit(harness.op(Tag(0), Kind::Read, 1));
+        }
+        let start = harness.target.now();
+        harness.wait(0, start + Nanos::from_secs(100));
+        harness.wait(0, Nanos::MAX);
+        let took = harness.target.now() - start;
+        assert!(took <= harness.subject.lateness, "collecting took {took:?}");
+    }
+    harness.drain();
+}
+
+fn a_full_queue_completes_once_each<T: Target>(harness: &mut Harness<'_, T>) {
+    for kind in [Kind::Write, Kind::Read] {
+        for tag in harness.free() {
+            harness.submit(harness.op(tag, kind, u64::from(tag.0)));
+        }
+        let done = harness.drain();
+        assert_eq!(done.len(), harness.subject.depth as usize);
+        for completion in done {
+            let whole = completion.result == harness.subject.buffer_bytes as i32;
+            assert!(whole || harness.subject.faulty, "a {kind:?} inside the file: {completion:?}");
+        }
+    }
+    let idle = harness.wait(0, Nanos::ZERO);
+    assert!(idle.is_empty(), "completed twice: {idle:?}");
+}
+
+fn completions_beyond_those_asked_for_are_kept<T: Target>(harness: &mut Harness<'_, T>) {
+    for tag in harness.free() {
+        harness.submit(harness.op(tag, Kind::Read, u64::from(tag.0)));
+    }
+    let mut total = 0;
+    for _ in 0..1000 {
+        if harness.in_flight() == 0 {
+            break;
+        }
+        total += harness.wait(1, Nanos::MAX).len();
+    }
+    assert_eq!(total, harness.subject.depth as usize);
+}
+
+fn waiting_ends_when_enough_is_done<T: Target>(harness: &mut Harness<'_, T>) {
+    let depth = harness.subject.depth;
+    for min in [1, depth.div_ceil(2), depth] {
+        for tag in harness.free() {
+            harness.submit(harness.op(tag, Kind::Read, u64::from(tag.0)));
+        }
+        let until = harness.target.now() + Nanos::from_secs(60);
+        let done = harness.wait(min, until);
+        assert!(done.len() >= min as usize, "{} of {min} completions long before the deadline", done.len());
+        assert!(harness.target.now() < until, "waited for the deadline although {min} were done");
+        harness.drain();
+    }
+}
+
+fn waiting_ends_at_the_deadline<T: Target>(harness: &mut Harness<'_, T>) {
+    // More are asked for than are in flight, so that the deadline alone ends the wait.
+    harness.submit(harness.op(Tag(0), Kind::Read, 0));
+    let until = harness.target.now() + Nanos::from_millis(10);
+    let mut done = harness.wait(2, until).len();
+    let now = harness.target.now();
+    assert!(now >= until && now <= until + harness.subject.lateness, "{now:?} for a deadline of {until:?}");
+    done += harness.drain().len();
+    assert_eq!(done, 1);
+}
+
+fn any_mixture_completes_once_each<T: Target>(harness: &mut Harness<'_, T>) {
+    let mut random = Random::new(1, 1);
+    let (mut submitted, mut completed) = (0, 0);
+    let rounds = 20 * u64::from(harness.subject.depth).max(10);
+    while submitted < rounds {
+        for tag in harness.free() {
+            if random.below(3) > 0 {
+                let kind = any_kind(&mut random, harness.subject.trims);
+                harness.submit(harness.op(tag, kind, random.bits()));
+                submitted += 1;
+            }
+        }
+        let until = harness.target.now() + Nanos::from_micros(random.below(200));
+        let min = random.below(harness.in_flight() as u64 + 1) as u32;
+        completed += harness.wait(min, if random.below(2) == 0 { until } else { Nanos::MAX }).len() as u64;
+    }
+    completed += harness.drain().len() as u64;
+    assert_eq!(submitted, completed);
+}
+
+fn any_kind(random: &mut Random, trims: bool) -> Kind {
+    match random.below(40) {
+        0 => Kind::Sync,
+        1 => Kind::DataSync,
+        2 | 3 if trims => Kind::Trim,
+        draw if draw % 2 == 0 => Kind::Read,
+        _ => Kind::Write,
+    }
+}
+
+fn syncs_and_trims_report<T: Target>(harness: &mut Harness<'_, T>) {
+    let kinds = [Kind::Sync, Kind::DataSync, Kind::Trim];
+    for kind in kinds.into_iter().filter(|&kind| kind != Kind::Trim || harness.subject.trims) {
+        let op = harness.op(Tag(0), kind, 1);
+        harness.submit(op);
+        let result = harness.drain()[0].result;
+        assert!(result == op.length as i32 || harness.subject.faulty, "{kind:?} reported {result}");
+    }
+}
+
+fn what_cannot_be_is_told_by_its_completion<T: Target>(harness: &mut Harness<'_, T>) {
+    let op = harness.op(Tag(0), Kind::Read, 0);
+    let impossible = [Op { file: u32::MAX, ..op }, Op { skip: harness.subject.buffer_bytes, ..op }];
+    for op in impossible {
+        harness.submit(op);
+        assert_eq!(harness.drain().len(), 1);
+    }
+}
+
+fn reads_return_what_was_written<T: Target>(harness: &mut Harness<'_, T>) {
+    let mut random = Random::new(2, 2);
+    let (writer, reader) = (Tag(0), Tag(harness.subject.depth - 1));
+    for block in [0, 1, 3] {
+        let expected = harness.fill(writer, &mut random).expect("a target that keeps bytes has buffers");
+        let whole = harness.subject.buffer_bytes;
+        assert_eq!(harness.carry_out(harness.op(writer, Kind::Write, block)), whole);
+        harness.fill(reader, &mut random);
+        assert_eq!(harness.carry_out(harness.op(reader, Kind::Read, block)), whole);
+        assert!(harness.contents(reader) == expected, "block {block} does not read as it was written");
+    }
+}
+
+fn skipping_leaves_the_rest_of_the_buffer<T: Target>(harness: &mut Harness<'_, T>) {
+    let mut random = Random::new(3, 3);
+    let unit = harness.subject.unit_bytes;
+    let source = harness.fill(Tag(0), &mut random).expect("a target that keeps bytes has buffers");
+    harness.carry_out(harness.op(Tag(0), Kind::Write, 2));
+    let mut expected = harness.fill(Tag(0), &mut random).expect("a target that keeps bytes has buffers");
+    // The second unit of the block goes to the second unit of the buffer, and nothing else changes.
+    let op = harness.op(Tag(0), Kind::Read, 2);
+    let part = Op { offset: op.offset + u64::from(unit), length: unit, skip: unit, ..op };
+    assert_eq!(harness.carry_out(part), unit);
+    let span = unit as usize..2 * unit as usize;
+    expected[span.clone()].copy_from_slice(&source[span]);
+    assert!(harness.contents(Tag(0)) == expected, "a read with `skip` changed something else");
+}
+
+fn reads_end_at_the_end<T: Target>(harness: &mut Harness<'_, T>) {
+    let Subject { file_bytes, unit_bytes, .. } = *harness.subject;
+    let op = harness.op(Tag(0), Kind::Read, 0);
+    let across = Op { offset: file_bytes - u64::from(unit_bytes), ..op };
+    assert_eq!(harness.carry_out(across), unit_bytes, "across the end");
+    let behind = Op { offset: file_bytes, ..op };
+    assert_eq!(harness.carry_out(behind), 0, "behind the end");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::testing::{Memory, Model};
+
+    /// Ways not to conform.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Defect {
+        CompletesTwice,
+        LosesCompletions,
+        CompletesInTheFuture,
+        ReturnsEarly,
+        Oversleeps,
+        BlocksWhenCollecting,
+        ClearsWhatIsDone,
+        ForgetsWrites,
+        IgnoresSkip,
+        ReadsPastTheEnd,
+        FailsWithoutReason,
+        ReportsTrimsAsNothing,
+    }
+
+    struct Defective {
+        memory: Memory,
+        defect: Defect,
+        count: u64,
+    }
+
+    impl Target for Defective {
+        fn now(&mut self) -> Nanos {
+            self.memory.now()
+        }
+
+        fn submit(&mut self, op: Op) {
+            let op = match self.defect {
+                Defect::ForgetsWrites if op.kind == Kind::Write => Op { kind: Kind::Read, ..op },
+                Defect::IgnoresSkip => Op { skip: 0, ..op },
+                Defect::ReadsPastTheEnd if op.kind == Kind::Read => Op { offset: op.offset % (1 << 19), ..op },
+                _ => op,
+            };
+            self.memory.submit(op);
+        }
+
+        fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+            let before = done.len();
+            let (min, until) = match self.defect {
+                Defect::ReturnsEarly => (min.min(1), until - Nanos::new(1)),
+                Defect::Oversleeps => (min, until + Nanos::new(1)),
+                Defect::BlocksWhenCollecting if min == 0 => (1, until),
+                _ => (min, until),
+            };
+            self.memory.wait(min, until, done);
+            self.count += 1;
+            let fresh = done.len() > before;
+            match self.defect {
+                Defect::CompletesTwice if fresh && self.count.is_multiple_of(7) => done.push(done[before]),
+                Defect::LosesCompletions if fresh && self.count.is_multiple_of(7) => drop(done.pop()),
+                Defect::ClearsWhatIsDone => drop(done.drain(..before)),
+                Defect::CompletesInTheFuture => done[before..].iter_mut().for_each(|c| c.completed += Nanos::new(1)),
+                Defect::FailsWithoutReason => done[before..].iter_mut().for_each(|c| c.result = -5),
+                Defect::ReportsTrimsAsNothing => done[before..].iter_mut().for_each(|c| c.result &= !4096),
+                _ => {}
+            }
+        }
+
+        fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+            self.memory.buffer(tag)
+        }
+    }
+
+    #[test]
+    fn every_defect_is_found() {
+        use Defect::*;
+        let defects = [
+            CompletesTwice,
+            LosesCompletions,
+            CompletesInTheFuture,
+            ReturnsEarly,
+            Oversleeps,
+            BlocksWhenCollecting,
+            ClearsWhatIsDone,
+            ForgetsWrites,
+            IgnoresSkip,
+            ReadsPastTheEnd,
+            FailsWithoutReason,
+            ReportsTrimsAsNothing,
+        ];
+        for defect in defects {
+            let mut target = Defective { memory: Memory::new(&Model::default()), defect, count: 0 };
+            let outcome = catch_unwind(AssertUnwindSafe(|| check(&mut target, &Subject::default())));
+            assert!(outcome.is_err(), "{defect:?} was not found");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Any target, made to fail now and then.
+
+use units::Nanos;
+use units::random::Random;
+
+use crate::{Completion, Kind, Op, Tag, Target};
+
+/// How often, and how, a [`Faulty`] target fails. Shares are per thousand operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Faults {
+    /// Seeds every decision.
+    pub seed: u64,
+    /// Reads and writes that transfer only a part.
+    pub short: u32,
+    /// Operations that fail with `EIO`.
+    pub eio: u32,
+    /// Operations that fail with `EAGAIN`.
+    pub eagain: u32,
+    /// Completions that are held back, and so come late and out of order.
+    pub late: u32,
+    /// How long those are held back at most.
+    pub delay: Nanos,
+    /// Partial transfers are multiples of this many bytes.
+    pub unit_bytes: u32,
+}
+
+impl Default for Faults {
+    /// One operation in ten fails in each of the ways; delays up to 1 ms; parts of 512 bytes.
+    fn default() -> Self {
+        let delay = Nanos::from_millis(1);
+        Self { seed: 0, short: 100, eio: 100, eagain: 100, late: 100, delay, unit_bytes: 512 }
+    }
+}
+
+/// How many failures there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Injected {
+    /// Transfers cut short.
+    pub short: u64,
+    /// Operations failed with `EIO`.
+    pub eio: u64,
+    /// Operations failed with `EAGAIN`.
+    pub eagain: u64,
+    /// Completions held back.
+    pub late: u64,
+}
+
+/// A target that fails by a seed. What it fails with `EIO` or `EAGAIN` does not reach the target inside.
+#[derive(Clone, Debug)]
+pub struct Faulty<T> {
+    inner: T,
+    faults: Faults,
+    random: Random,
+    injected: Injected,
+    /// Completions held back, each until its `completed`.
+    held: Vec<Completion>,
+    /// What the target inside handed out last; kept for its memory.
+    fresh: Vec<Completion>,
+}
+
+const EIO: i32 = 5;
+const EAGAIN: i32 = 11;
+
+impl<T: Target> Faulty<T> {
+    /// Makes `inner` fail.
+    #[must_use]
+    pub fn new(inner: T, faults: Faults) -> Self {
+        let random = Random::new(faults.seed, 0);
+        Self { inner, faults, random, injected: Injected::default(), held: Vec::new(), fresh: Vec::new() }
+    }
+
+    /// How many failures there were so far.
+    #[must_use]
+    pub fn injected(&self) -> Injected {
+        self.injected
+    }
+
+    /// The target inside.
+    pub fn inner(&mut self) -> &mut T {
+        &mut self.inner
+    }
+
+    fn strikes(&mut self, share: u32) -> bool {
+        self.random.below(1000) < u64::from(share)
+    }
+
+    /// Completes an operation that never reaches the target inside.
+    fn fail(&mut self, tag: Tag, errno: i32) {
+        let now = self.inner.now();
+        self.held.push(Completion { tag, submitted: now, completed: now, result: -errno });
+    }
+
+    /// A part of a transfer, at least one unit; all of it where there is no smaller part.
+    fn cut(&mut self, op: Op) -> Op {
+        let unit = self.faults.unit_bytes.max(1);
+        let parts = op.length / unit;
+        if parts < 2 || !matches!(op.kind, Kind::Read | Kind::Write) {
+            return op;
+        }
+        self.injected.short += 1;
+        let length = unit * (1 + self.random.below(u64::from(parts) - 1) as u32);
+        Op { length, ..op }
+    }
+
+    /// Collects from the target inside, and holds some of it back.
+    fn draw(&mut self, min: u32, until: Nanos) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        self.inner.wait(min, until, &mut fresh);
+        for mut completion in fresh.drain(..) {
+            if self.strikes(self.faults.late) {
+                self.injected.late += 1;
+                completion.completed += Nanos::new(self.random.below(self.faults.delay.get().saturating_add(1)));
+            }
+            self.held.push(completion);
+        }
+        self.fresh = fresh;
+    }
+
+    /// Hands out what is no longer held back.
+    fn release(&mut self, done: &mut Vec<Completion>) {
+        let now = self.inner.now();
+        done.extend(self.held.extract_if(.., |completion| completion.completed <= now));
+    }
+}
+
+impl<T: Target> Target for Faulty<T> {
+    fn now(&mut self) -> Nanos {
+        self.inner.now()
+    }
+
+    fn submit(&mut self, op: Op) {
+        if self.strikes(self.faults.eio) {
+            self.injected.eio += 1;
+            self.fail(op.tag, EIO);
+        } else if self.strikes(self.faults.eagain) {
+            self.injected.eagain += 1;
+            self.fail(op.tag, EAGAIN);
+        } else {
+            let op = if self.strikes(self.faults.short) { self.cut(op) } else { op };
+            self.inner.submit(op);
+        }
+    }
+
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let enough = done.len() + min as usize;
+        self.draw(0, Nanos::ZERO);
+        self.release(done);
+        while done.len() < enough {
+            let due = self.held.iter().map(|completion| completion.completed).min().unwrap_or(Nanos::MAX);
+            let before = self.held.len();
+            self.draw(1, until.min(due));
+            let idle = due == Nanos::MAX && self.held.len() == before;
+            self.release(done);
+            if self.inner.now() >= until || (idle && until == Nanos::MAX) {
+                return;
+            }
+        }
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        self.inner.buffer(tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::{Subject, check};
+    use crate::testing::{Memory, Model};
+
+    #[test]
+    fn conforms_whatever_it_does() {
+        for seed in 0..20 {
+            let model = Model { jitter: Nanos::from_micros(200), seed, ..Model::default() };
+            let mut faulty = Faulty::new(Memory::new(&model), Faults { seed, ..Faults::default() });
+            check(&mut faulty, &Subject { faulty: true, ..Subject::default() });
+            let Injected { short, eio, eagain, late } = faulty.injected();
+            assert!([short, eio, eagain, late].iter().all(|&count| count > 0), "{:?}", faulty.injected());
+        }
+    }
+
+    #[test]
+    fn without_faults_it_changes_nothing() {
+        let faults = Faults { short: 0, eio: 0, eagain: 0, late: 0, ..Faults::default() };
+        let mut faulty = Faulty::new(Memory::new(&Model::default()), faults);
+        check(&mut faulty, &Subject::default());
+        assert_eq!(faulty.injected(), Injected::default());
+    }
+}

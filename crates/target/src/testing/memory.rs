@@ -1,0 +1,211 @@
+//! Files in memory under a virtual clock.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use units::Nanos;
+use units::random::Random;
+
+use crate::{Completion, Kind, Op, Tag, Target};
+
+/// What a [`Memory`] is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// The size of each file in bytes; their bytes are zero at first.
+    pub files: Vec<u64>,
+    /// How many tags, and so buffers, there are.
+    pub depth: u32,
+    /// The size of each buffer in bytes.
+    pub buffer_bytes: u32,
+    /// The least time that an operation takes.
+    pub latency: Nanos,
+    /// How much longer it may take, drawn evenly; with more than zero, completions come out of order.
+    pub jitter: Nanos,
+    /// Seeds the jitter.
+    pub seed: u64,
+}
+
+impl Default for Model {
+    /// One file of 1 MiB, 32 buffers of 4 KiB, 100 µs for each operation.
+    fn default() -> Self {
+        Self {
+            files: vec![1 << 20],
+            depth: 32,
+            buffer_bytes: 4096,
+            latency: Nanos::from_micros(100),
+            jitter: Nanos::ZERO,
+            seed: 0,
+        }
+    }
+}
+
+/// A target that keeps bytes. Time passes only while it waits.
+///
+/// Operations take effect when they are submitted and all proceed at the same time, without a queue. Files do
+/// not grow: writes past the end are cut short there, and refused with `ENOSPC` (28) behind it.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    files: Vec<Vec<u8>>,
+    buffers: Vec<Vec<u8>>,
+    pending: BinaryHeap<Reverse<Pending>>,
+    submissions: u64,
+    latency: Nanos,
+    jitter: Nanos,
+    random: Random,
+    now: Nanos,
+}
+
+/// An operation on its way, ordered by when it will be done and then by when it was submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Pending {
+    completed: Nanos,
+    submission: u64,
+    submitted: Nanos,
+    tag: Tag,
+    result: i32,
+}
+
+impl Memory {
+    /// Files full of zeroes, and a clock at zero.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        Self {
+            files: model.files.iter().map(|&bytes| vec![0; bytes as usize]).collect(),
+            buffers: vec![vec![0; model.buffer_bytes as usize]; model.depth as usize],
+            pending: BinaryHeap::new(),
+            submissions: 0,
+            latency: model.latency,
+            jitter: model.jitter,
+            random: Random::new(model.seed, 0),
+            now: Nanos::ZERO,
+        }
+    }
+
+    /// The bytes of a file, to look at or to change behind the back of whoever uses the target; empty where
+    /// there is no such file.
+    pub fn file(&mut self, index: usize) -> &mut [u8] {
+        self.files.get_mut(index).map_or(&mut [], Vec::as_mut_slice)
+    }
+
+    /// Operations submitted so far.
+    #[must_use]
+    pub fn submissions(&self) -> u64 {
+        self.submissions
+    }
+
+    fn perform(&mut self, op: &Op) -> i32 {
+        const EBADF: i32 = 9;
+        const EINVAL: i32 = 22;
+        const ENOSPC: i32 = 28;
+        let Some(file) = self.files.get_mut(op.file as usize) else {
+            return -EBADF;
+        };
+        let start = usize::try_from(op.offset).unwrap_or(usize::MAX).min(file.len());
+        let place = start..start.saturating_add(op.length as usize).min(file.len());
+        let length = place.len();
+        let buffer = self.buffers.get_mut(op.tag.index());
+        let span = op.skip as usize..op.skip as usize + length;
+        match (op.kind, buffer.and_then(|buffer| buffer.get_mut(span))) {
+            (Kind::Sync | Kind::DataSync, _) => return 0,
+            (Kind::Trim, _) => file[place].fill(0),
+            (Kind::Write, _) if length == 0 && op.length > 0 => return -ENOSPC,
+            (Kind::Read, Some(span)) => span.copy_from_slice(&file[place]),
+            (Kind::Write, Some(span)) => file[place].copy_from_slice(span),
+            (Kind::Read | Kind::Write, None) => return -EINVAL,
+        }
+        length as i32
+    }
+
+    /// Hands out what is done by now.
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        while let Some(Reverse(next)) = self.pending.peek().copied() {
+            if next.completed > self.now {
+                return;
+            }
+            self.pending.pop();
+            let Pending { completed, submitted, tag, result, .. } = next;
+            done.push(Completion { tag, submitted, completed, result });
+        }
+    }
+}
+
+impl Target for Memory {
+    fn now(&mut self) -> Nanos {
+        self.now
+    }
+
+    fn submit(&mut self, op: Op) {
+        let result = self.perform(&op);
+        let took = self.latency + Nanos::new(self.random.below(self.jitter.get().saturating_add(1)));
+        let pending = Pending {
+            completed: self.now + took,
+            submission: self.submissions,
+            submitted: self.now,
+            tag: op.tag,
+            result,
+        };
+        self.pending.push(Reverse(pending));
+        self.submissions += 1;
+    }
+
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let enough = done.len() + min as usize;
+        self.collect(done);
+        while done.len() < enough {
+            let next = self.pending.peek().map_or(Nanos::MAX, |Reverse(next)| next.completed);
+            let stop = next.min(until);
+            if stop == Nanos::MAX {
+                return;
+            }
+            self.now = self.now.max(stop);
+            self.collect(done);
+            if stop == until {
+                return;
+            }
+        }
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        self.buffers.get_mut(tag.index()).map(Vec::as_mut_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::{Subject, check};
+
+    #[test]
+    fn conforms_in_order_and_out_of_order() {
+        for (seed, jitter) in [(0, 0), (1, 50), (2, 5_000)] {
+            let model = Model { jitter: Nanos::from_micros(jitter), seed, ..Model::default() };
+            check(&mut Memory::new(&model), &Subject::default());
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_completions() {
+        let run = |seed| {
+            let model = Model { jitter: Nanos::from_micros(100), seed, ..Model::default() };
+            let (mut memory, mut done) = (Memory::new(&model), Vec::new());
+            for tag in 0..32 {
+                memory.submit(Op { tag: Tag(tag), kind: Kind::Read, file: 0, offset: 0, length: 512, skip: 0 });
+            }
+            memory.wait(32, Nanos::MAX, &mut done);
+            done
+        };
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+    }
+
+    #[test]
+    fn what_is_changed_behind_its_back_is_read() {
+        let mut memory = Memory::new(&Model::default());
+        memory.file(0)[7] = 9;
+        memory.submit(Op { tag: Tag(0), kind: Kind::Read, file: 0, offset: 0, length: 512, skip: 0 });
+        memory.wait(1, Nanos::MAX, &mut Vec::new());
+        assert_eq!(memory.buffer(Tag(0)).unwrap()[7], 9);
+        assert_eq!(memory.now(), Nanos::from_micros(100));
+        assert!(memory.file(1).is_empty());
+    }
+}
