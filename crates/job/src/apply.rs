@@ -1,0 +1,266 @@
+//! Applies one option to a draft, by what the table says of it.
+
+use units::Bytes;
+
+use crate::draft::Draft;
+use crate::model::Size;
+use crate::read::number::{self, Unit};
+use crate::read::{Findings, lists, word};
+use crate::table::{Kind, OptionSpec, Setter};
+
+/// The options whose words may have an argument behind a colon.
+const WITH_ARGUMENT: [&str; 4] = ["rw", "file_service_type", "mem", "steadystate"];
+
+/// Reads `value` as `spec` says and changes the draft. What is wrong goes to `findings`.
+pub(crate) fn apply(draft: &mut Draft, spec: &OptionSpec, value: Option<&str>, findings: &mut Findings) {
+    let Some(text) = value.or_else(|| spec.takes_no_value().then_some("")) else {
+        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
+        return;
+    };
+    match spec.kind {
+        Kind::Flag if value.is_none() => set_switch(draft, spec, true),
+        Kind::Bool | Kind::Flag => switch(draft, spec, text, findings),
+        Kind::Int(least, most) => int(draft, spec, text, (least, most), findings),
+        Kind::Long(least) => long(draft, spec, text, least, findings),
+        Kind::Size => size(draft, spec, text, findings),
+        Kind::Seconds => time(draft, spec, text, Unit::Seconds, findings),
+        Kind::Micros => time(draft, spec, text, Unit::Micros, findings),
+        Kind::Floats(least, most) => floats(draft, spec, text, (least, most), findings),
+        Kind::Word(words) => one_word(draft, spec, text, words, findings),
+        Kind::Ranges => special(draft, spec, text, findings),
+        Kind::Text => any_text(draft, spec, text, findings),
+    }
+}
+
+fn example(spec: &OptionSpec) -> String {
+    match spec.kind {
+        Kind::Bool => format!("write `{}=1` or `{}=0`", spec.name, spec.name),
+        _ => format!("write `{}=…`", spec.name),
+    }
+}
+
+fn set_switch(draft: &mut Draft, spec: &OptionSpec, on: bool) {
+    if let Setter::Switch(set) = spec.setter {
+        set(draft, on);
+    }
+}
+
+fn switch(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+    let read = number::bare(text, findings);
+    let most = if spec.kind == Kind::Bool { 1 } else { i64::MAX };
+    let Some(value) = read.filter(|value| *value <= most) else {
+        let finding = findings.fault(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1"));
+        match text.trim().to_ascii_lowercase().as_str() {
+            "yes" | "true" | "on" => finding.write(format!("write `{}=1`", spec.name)),
+            "no" | "false" | "off" => finding.write(format!("write `{}=0`", spec.name)),
+            _ => finding.write("write 0 or 1"),
+        };
+        return;
+    };
+    if !(0..=1).contains(&value) {
+        findings.quirk(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1")).fio("fio takes it for 1");
+    }
+    set_switch(draft, spec, value != 0);
+}
+
+/// A 32-bit number: fio cuts off higher bits, then compares with the bounds; a lower bound of 0 is not looked at.
+fn int(draft: &mut Draft, spec: &OptionSpec, text: &str, (least, most): (i64, i64), findings: &mut Findings) {
+    numbers(draft, spec, text, findings, |wide, findings| {
+        let value = i64::from(wide as i32);
+        if (least != 0 && value < least) || value > most {
+            out_of_range(text, (least, most), findings);
+            return None;
+        }
+        if value != wide && wide > 0 {
+            findings
+                .quirk(0..text.len(), "out-of-range", format!("{wide} does not fit into 32 bits"))
+                .fio(format!("fio reads {}", wide as u32));
+        }
+        refuse_negative(text, wide, least, findings);
+        Some(u64::from(wide as u32))
+    });
+}
+
+fn long(draft: &mut Draft, spec: &OptionSpec, text: &str, least: i64, findings: &mut Findings) {
+    if matches!(spec.setter, Setter::Special(_)) {
+        return special(draft, spec, text, findings);
+    }
+    numbers(draft, spec, text, findings, |value, findings| {
+        if (value as u64) < least as u64 {
+            out_of_range(text, (least, i64::MAX), findings);
+            return None;
+        }
+        refuse_negative(text, value, least, findings);
+        Some(value as u64)
+    });
+}
+
+fn refuse_negative(text: &str, value: i64, least: i64, findings: &mut Findings) {
+    if value >= 0 || least < 0 {
+        return;
+    }
+    if text.contains('%') {
+        findings
+            .quirk(0..text.len(), "percent", "this option is not a share of anything")
+            .fio("fio reads a share as an enormous number here")
+            .write("write the number itself");
+    } else {
+        findings
+            .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
+            .fio("fio reads an enormous positive number");
+    }
+}
+
+fn out_of_range(text: &str, (least, most): (i64, i64), findings: &mut Findings) {
+    let bounds = match (least, most) {
+        (_, i64::MAX) => format!("at least {least}"),
+        _ => format!("from {least} to {most}"),
+    };
+    findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range"));
+    if let Some(last) = findings.items.last_mut() {
+        last.write(format!("write a number {bounds}"));
+    }
+}
+
+/// Reads a list of numbers and sets what the option has slots for.
+fn numbers(
+    draft: &mut Draft,
+    spec: &OptionSpec,
+    text: &str,
+    findings: &mut Findings,
+    check: impl Fn(i64, &mut Findings) -> Option<u64>,
+) {
+    let unit = Unit::Count { kb_base: draft.kb_base() };
+    let mut values = Vec::new();
+    lists::numbers(text, unit, findings, |slot, last, value| values.push((slot, last, value)));
+    let slots = if matches!(spec.setter, Setter::Slots(_)) { 3 } else { 1 };
+    if values.iter().any(|(slot, ..)| *slot >= slots) {
+        too_many(text, slots, findings);
+    }
+    for (slot, last, value) in values.into_iter().filter(|(slot, ..)| *slot < slots) {
+        let Some(value) = check(value, findings) else { continue };
+        match spec.setter {
+            Setter::Slots(set) => set(draft, slot, last, value),
+            Setter::Number(set) => set(draft, value),
+            _ => {}
+        }
+    }
+}
+
+fn too_many(text: &str, slots: usize, findings: &mut Findings) {
+    if findings.items.iter().any(|item| item.code == "list-separator") {
+        return;
+    }
+    let message = if slots == 1 { "this option takes one value" } else { "this option takes three values at most" };
+    findings.quirk(0..text.len(), "list-length", message).fio("fio drops the others");
+}
+
+fn size(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+    if text.ends_with(['z', 'Z']) && !text.contains(',') {
+        findings.fault(0..text.len(), "not-supported", "sizes in zones are not supported yet").write("write bytes");
+        return;
+    }
+    let unit = Unit::Count { kb_base: draft.kb_base() };
+    let mut values = Vec::new();
+    lists::numbers(text, unit, findings, |_, _, value| values.push(value));
+    if values.len() > 1 {
+        too_many(text, 1, findings);
+    }
+    for value in values {
+        // Shares are kept as -1 - share, so that 0 to 100 per cent are the numbers from -1 down to -101.
+        let size = match value {
+            -101..=-1 => Size::Percent((-1 - value) as u32),
+            bytes => Size::Bytes(Bytes::new(bytes as u64)),
+        };
+        check_size(spec, text, value, findings);
+        if let Setter::Size(set) = spec.setter {
+            set(draft, size);
+        }
+    }
+}
+
+fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings) {
+    if value >= -1 && !text.starts_with('-') {
+        return;
+    }
+    if !text.contains('%') {
+        refuse_negative(text, value.min(-1), 0, findings);
+    } else if value < -101 && spec.name == "io_size" {
+        findings.fault(0..text.len(), "percent", "`io_size` cannot be more than 100 %").write("use `loops` or bytes");
+    } else if value < -101 {
+        findings
+            .quirk(0..text.len(), "percent", format!("`{text}` is more than the whole"))
+            .fio("fio cuts it off at the end of a device, but grows a file until the disk is full")
+            .write(format!("write `{}=100%`", spec.name));
+    }
+}
+
+fn time(draft: &mut Draft, spec: &OptionSpec, text: &str, unit: Unit, findings: &mut Findings) {
+    if matches!(spec.setter, Setter::Special(_)) {
+        return special(draft, spec, text, findings);
+    }
+    let mut values = Vec::new();
+    lists::numbers(text, unit, findings, |_, _, value| values.push(value));
+    if values.len() > 1 {
+        too_many(text, 1, findings);
+    }
+    if let (Setter::Time(set), Some(&value)) = (spec.setter, values.first()) {
+        set(draft, number::micros(value));
+    }
+}
+
+/// How many percentiles fio has room for.
+const FLOATS_MAX: usize = 20;
+
+fn floats(draft: &mut Draft, spec: &OptionSpec, text: &str, range: (f64, f64), findings: &mut Findings) {
+    let list = lists::floats(text, FLOATS_MAX, range, findings);
+    if let (Setter::Floats(set), Some(list)) = (spec.setter, list) {
+        set(draft, list);
+    }
+}
+
+fn one_word(draft: &mut Draft, spec: &OptionSpec, text: &str, words: &'static [&'static str], findings: &mut Findings) {
+    let Some((word, argument)) = word::read(text, words, findings) else { return };
+    if let Some(argument) = argument.filter(|_| !WITH_ARGUMENT.contains(&spec.name) && !is_special(spec)) {
+        let start = text.len() - argument.len();
+        findings
+            .quirk(start - 1..text.len(), "unused-argument", format!("nothing may stand behind `{word}`"))
+            .fio(format!("fio drops `{}`", &text[start - 1..]))
+            .write(format!("write `{}={word}`", spec.name));
+    }
+    match spec.setter {
+        Setter::Word(set) => set(draft, word, argument, findings),
+        Setter::Special(set) => set(draft, text, findings),
+        _ => {}
+    }
+}
+
+fn is_special(spec: &OptionSpec) -> bool {
+    matches!(spec.setter, Setter::Special(_))
+}
+
+fn any_text(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+    if text.is_empty() && !spec.takes_no_value() && !EMPTY_ALLOWED.contains(&spec.name) {
+        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
+        return;
+    }
+    if text.starts_with(char::is_whitespace) {
+        findings
+            .quirk(0..text.len() - text.trim_start().len(), "leading-blank", "a blank stands before the value")
+            .fio("fio keeps the blank as part of the value")
+            .write(format!("write `{}` directly behind `=`", text.trim()));
+    }
+    match spec.setter {
+        Setter::Text(set) => set(draft, text),
+        _ => special(draft, spec, text, findings),
+    }
+}
+
+/// Texts that fio reads even when they are empty.
+const EMPTY_ALLOWED: [&str; 2] = ["bssplit", "cpus_allowed"];
+
+fn special(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+    if let Setter::Special(set) = spec.setter {
+        set(draft, text, findings);
+    }
+}

@@ -1,0 +1,223 @@
+//! The command line: host options, job options and job files, told apart as `getopt_long_only` does.
+
+use std::sync::Arc;
+
+use crate::Dialect;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec};
+use crate::raw::{RawFile, RawJob, RawOption};
+use crate::read::{Findings, Weight};
+use crate::suggest::closest;
+use crate::table::{self, OPTIONS, OptionSpec};
+
+/// The command line, taken apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arguments {
+    pub(crate) host: HostOptions,
+    /// Options before the first `--name`, then one section for each.
+    pub(crate) jobs: RawFile,
+    /// Job files and where they stand.
+    pub(crate) files: Vec<(String, Place)>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// Takes `args` apart. Without `with_host`, host options are unknown words.
+pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Arguments {
+    let text: Arc<str> = Arc::from(args.join(" "));
+    let mut column = 1;
+    let words = args.iter().map(|arg| {
+        let place = Place {
+            source: Arc::from("command line"),
+            line: 1,
+            column,
+            length: arg.chars().count(),
+            text: Arc::clone(&text),
+        };
+        column += place.length + 1;
+        (arg.as_str(), place)
+    });
+    let words: Vec<_> = words.collect();
+    let mut reader =
+        Reader { words: &words, at: 0, dialect, with_host, engine: "psync".to_owned(), out: Arguments::default() };
+    reader.all();
+    reader.out
+}
+
+/// An option that a word names.
+#[derive(Clone, Copy)]
+enum Named {
+    Host(&'static HostSpec),
+    Job(&'static OptionSpec),
+}
+
+impl Named {
+    fn arity(self) -> Arity {
+        match self {
+            Self::Host(spec) => spec.arity,
+            Self::Job(spec) if spec.takes_no_value() => Arity::Optional,
+            Self::Job(_) => Arity::Required,
+        }
+    }
+}
+
+struct Reader<'a> {
+    words: &'a [(&'a str, Place)],
+    at: usize,
+    dialect: Dialect,
+    with_host: bool,
+    engine: String,
+    out: Arguments,
+}
+
+impl Reader<'_> {
+    fn all(&mut self) {
+        let mut options_end = false;
+        while let Some((word, place)) = self.words.get(self.at) {
+            self.at += 1;
+            if !options_end && *word == "--" {
+                options_end = true;
+            } else if options_end || *word == "-" || !word.starts_with('-') {
+                self.out.files.push(((*word).to_owned(), place.clone()));
+            } else {
+                self.option(word, place);
+            }
+        }
+    }
+
+    fn option(&mut self, word: &str, place: &Place) {
+        let dashes = if word.starts_with("--") { 2 } else { 1 };
+        let body = &word[dashes..];
+        let (key, value) = body.split_once('=').map_or((body, None), |(key, value)| (key, Some(value)));
+        let key_length = key.chars().count();
+        let key_place = place.part(0, dashes + key_length);
+        let Some(named) = self.resolve(key, &key_place) else { return };
+        let inline = value.map(|value| (value.to_owned(), place.part(dashes + key_length + 1, usize::MAX)));
+        let value = match (named.arity(), inline) {
+            (_, Some(inline)) => Some(inline),
+            (Arity::Required, None) => self.next_word(&key_place),
+            _ => None,
+        };
+        match named {
+            Named::Host(spec) => self.host(spec, value, &key_place),
+            Named::Job(spec) => self.job(spec, key, value, key_place),
+        }
+    }
+
+    fn next_word(&mut self, key_place: &Place) -> Option<(String, Place)> {
+        let Some((word, place)) = self.words.get(self.at) else {
+            self.out.diagnostics.push(Diagnostic::error("missing-value", "a value is missing").at(key_place.clone()));
+            return None;
+        };
+        self.at += 1;
+        Some(((*word).to_owned(), place.clone()))
+    }
+
+    /// The option called `key`, or the only one that begins with it.
+    fn resolve(&mut self, key: &str, place: &Place) -> Option<Named> {
+        if let Some(named) = self.exact(key) {
+            return Some(named);
+        }
+        let mut names: Vec<&str> = self.names().filter(|name| name.starts_with(key)).collect();
+        names.dedup();
+        match names.as_slice() {
+            // fio has `size` twice, so that nothing shorter is unambiguous.
+            [name] if *name != "size" && !key.is_empty() => self.exact(name),
+            names => {
+                let names: Vec<String> = names.iter().map(|name| format!("--{name}")).collect();
+                let diagnostic = self.unknown(key, &names).at(place.clone());
+                self.out.diagnostics.push(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn exact(&self, key: &str) -> Option<Named> {
+        let host = HOST_OPTIONS.iter().find(|spec| self.with_host && spec.name == key).map(Named::Host);
+        host.or_else(|| table::find(key, &self.engine).map(Named::Job))
+    }
+
+    /// Every name that can be given here: those of private options only behind their engine.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let here = |spec: &&OptionSpec| spec.engines.is_empty() || spec.engines.contains(&&*self.engine);
+        let jobs = OPTIONS.iter().filter(here).flat_map(OptionSpec::names);
+        HOST_OPTIONS.iter().filter(|_| self.with_host).map(|spec| spec.name).chain(jobs)
+    }
+
+    fn unknown(&self, key: &str, candidates: &[String]) -> Diagnostic {
+        let diagnostic = Diagnostic::error("unknown-option", format!("there is no option `--{key}`"));
+        if let Some(spec) = table::find_all(key).first() {
+            return diagnostic
+                .note(format!("`{key}` belongs to {}; the engine here is `{}`", spec.engines.join(", "), self.engine))
+                .remedy(format!("write `--ioengine={}` before it", spec.engines[0]));
+        }
+        if !key.is_empty() && (2..=6).contains(&candidates.len()) {
+            return diagnostic.remedy(format!("write one of {}", candidates.join(", ")));
+        }
+        match closest(key, self.names()) {
+            Some(name) => diagnostic.label(format!("did you mean `--{name}`?")).remedy(format!("write `--{name}`")),
+            None => diagnostic,
+        }
+    }
+
+    fn host(&mut self, spec: &HostSpec, value: Option<(String, Place)>, key_place: &Place) {
+        let (text, place) = value.unwrap_or_else(|| (String::new(), key_place.clone()));
+        match spec.effect {
+            Effect::Nothing => {}
+            Effect::NotYet => self.out.diagnostics.push(
+                Diagnostic::error(
+                    "not-supported",
+                    format!("`--{}` is a fio option that is not supported yet", spec.name),
+                )
+                .at(key_place.clone()),
+            ),
+            Effect::Set(set) => {
+                let mut findings = Findings::default();
+                set(&mut self.out.host, &text, &mut findings);
+                let strict = self.dialect == Dialect::Strict;
+                for finding in findings.items.iter().filter(|f| strict || f.weight == Weight::Fault) {
+                    let message = format!("{}: {}", spec.name, finding.message);
+                    let diagnostic = Diagnostic::error(finding.code, message).at(place.clone());
+                    self.out.diagnostics.push(diagnostic.remedy(&*finding.remedy));
+                }
+            }
+        }
+    }
+
+    fn job(&mut self, spec: &OptionSpec, key: &str, value: Option<(String, Place)>, key_place: Place) {
+        let (value, value_place) = value.map_or_else(|| (None, key_place.clone()), |(text, place)| (Some(text), place));
+        if spec.name == "name" {
+            self.begin(value.as_deref().unwrap_or(""), &value_place);
+        }
+        if let ("ioengine", Some(engine)) = (spec.name, &value) {
+            self.engine.clone_from(engine);
+        }
+        let key = if spec.names().any(|name| name == key) { key } else { spec.name }.to_owned();
+        let option = RawOption { key, value, key_place, value_place, verbatim: true, cut: None, unset: Vec::new() };
+        self.section().options.push(option);
+    }
+
+    /// Begins a job, which knows the engine of the defaults only.
+    fn begin(&mut self, title: &str, place: &Place) {
+        let globals = self.out.jobs.jobs.iter().filter(|job| job.global).flat_map(|job| &job.options);
+        let engine = globals.filter(|option| option.key == "ioengine").last().and_then(|option| option.value.clone());
+        self.engine = engine.unwrap_or_else(|| "psync".to_owned());
+        self.out.jobs.jobs.push(RawJob {
+            title: title.to_owned(),
+            place: place.clone(),
+            options: Vec::new(),
+            global: title.starts_with("global"),
+            ordered: true,
+        });
+    }
+
+    /// The section that options go to: global before the first `--name`.
+    fn section(&mut self) -> &mut RawJob {
+        let jobs = &mut self.out.jobs.jobs;
+        if jobs.is_empty() {
+            let place = self.words[0].1.clone();
+            jobs.push(RawJob { title: "global".to_owned(), place, options: Vec::new(), global: true, ordered: true });
+        }
+        let last = jobs.len() - 1;
+        &mut jobs[last]
+    }
+}

@@ -1,0 +1,156 @@
+//! Variables: `${NAME}` from the environment, `$pagesize`, `$mb_memory` and `$ncpus` from the host.
+
+use crate::source::Source;
+
+/// The text with its variables replaced, and the names of variables that are not set.
+pub(crate) fn environment(text: &str, source: &dyn Source) -> (String, Vec<String>) {
+    let (mut out, mut unset, mut rest) = (String::new(), Vec::new(), text);
+    while let Some((before, name, after)) = braced(rest) {
+        out.push_str(before);
+        match source.variable(name) {
+            Some(value) => out.push_str(&value),
+            None => unset.push(name.to_owned()),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    (out, unset)
+}
+
+/// The text before the first `${NAME}`, the name, and the text behind it.
+fn braced(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, tail) = text.split_once("${")?;
+    let (name, after) = tail.split_once('}')?;
+    Some((before, name, after))
+}
+
+/// Replaces the host's keywords in a value. Where one was replaced and the value then looks like a calculation, it is
+/// carried out, on whole numbers as the `bc` program would.
+///
+/// # Errors
+///
+/// The calculation that could not be carried out.
+pub(crate) fn keywords(value: &str, source: &dyn Source) -> Result<String, String> {
+    let words =
+        [("$pagesize", source.page_size_bytes()), ("$mb_memory", source.memory_mib()), ("$ncpus", source.cpus())];
+    let mut replaced = value.to_owned();
+    for (word, number) in words {
+        if replaced.contains(word) {
+            replaced = replaced.replace(word, &number.to_string());
+        }
+    }
+    if replaced == value || !replaced.contains(['+', '-', '*', '/']) {
+        return Ok(replaced);
+    }
+    calculate(&replaced).map(|n| n.to_string()).ok_or(replaced)
+}
+
+/// The value of a sum of products of whole numbers and brackets; division drops the remainder.
+fn calculate(text: &str) -> Option<i128> {
+    let tokens: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let mut calculation = Calculation { tokens: &tokens, at: 0, depth: 0 };
+    let value = calculation.sum()?;
+    (calculation.at == tokens.len()).then_some(value)
+}
+
+struct Calculation<'a> {
+    tokens: &'a [char],
+    at: usize,
+    depth: u32,
+}
+
+/// Brackets may be nested this deep, so that no input exhausts the stack.
+const DEPTH_MAX: u32 = 64;
+
+impl Calculation<'_> {
+    fn take(&mut self, accepted: &[char]) -> Option<char> {
+        let token = self.tokens.get(self.at).copied().filter(|token| accepted.contains(token))?;
+        self.at += 1;
+        Some(token)
+    }
+
+    fn sum(&mut self) -> Option<i128> {
+        let mut value = self.product()?;
+        while let Some(operator) = self.take(&['+', '-']) {
+            let right = self.product()?;
+            value = if operator == '+' { value.checked_add(right)? } else { value.checked_sub(right)? };
+        }
+        Some(value)
+    }
+
+    fn product(&mut self) -> Option<i128> {
+        let mut value = self.factor()?;
+        while let Some(operator) = self.take(&['*', '/', '%']) {
+            let right = self.factor()?;
+            value = match operator {
+                '*' => value.checked_mul(right)?,
+                '/' => value.checked_div(right)?,
+                _ => value.checked_rem(right)?,
+            };
+        }
+        Some(value)
+    }
+
+    fn factor(&mut self) -> Option<i128> {
+        if self.take(&['-']).is_some() {
+            return self.bounded(Self::factor).map(|value| -value);
+        }
+        if self.take(&['(']).is_some() {
+            let value = self.bounded(Self::sum)?;
+            return self.take(&[')']).map(|_| value);
+        }
+        let start = self.at;
+        while self.tokens.get(self.at).is_some_and(char::is_ascii_digit) {
+            self.at += 1;
+        }
+        self.tokens[start..self.at].iter().collect::<String>().parse().ok()
+    }
+
+    fn bounded(&mut self, read: fn(&mut Self) -> Option<i128>) -> Option<i128> {
+        self.depth += 1;
+        let value = (self.depth < DEPTH_MAX).then(|| read(self)).flatten();
+        self.depth -= 1;
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Nowhere;
+
+    #[test]
+    fn calculates_as_bc_does() {
+        let cases = [
+            ("10*10*1000*24105", Some(2_410_500_000)),
+            ("7/2", Some(3)),
+            ("2+3*4", Some(14)),
+            ("(2+3)*4", Some(20)),
+            ("2-2", Some(0)),
+            ("-3+1", Some(-2)),
+            ("1/0", None),
+            ("2m*4", None),
+            ("(1", None),
+            ("", None),
+        ];
+        for (text, value) in cases {
+            assert_eq!(calculate(text), value, "{text}");
+        }
+        assert_eq!(calculate(&"(".repeat(100_000)), None);
+    }
+
+    #[test]
+    fn keywords_are_replaced_and_calculated_only_where_replaced() {
+        assert_eq!(keywords("10*$pagesize", &Nowhere), Ok("40960".to_owned()));
+        assert_eq!(keywords("$ncpusfoo", &Nowhere), Ok("1foo".to_owned()));
+        assert_eq!(keywords("10*10", &Nowhere), Ok("10*10".to_owned()));
+        assert_eq!(keywords("$mb_memory*2m", &Nowhere), Err("1024*2m".to_owned()));
+    }
+
+    #[test]
+    fn unset_variables_are_empty_and_reported() {
+        assert_eq!(environment("size=${SIZE}k", &Nowhere), ("size=k".to_owned(), vec!["SIZE".to_owned()]));
+        assert_eq!(environment("size=${SIZE", &Nowhere), ("size=${SIZE".to_owned(), vec![]));
+        assert_eq!(environment("size=$SIZE", &Nowhere), ("size=$SIZE".to_owned(), vec![]));
+    }
+}

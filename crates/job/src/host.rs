@@ -1,0 +1,260 @@
+//! Options of the program itself, as opposed to options of jobs.
+
+use units::Nanos;
+
+use crate::read::Findings;
+use crate::read::number::{self, Unit};
+
+/// A form of fio's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutputFormat {
+    /// Fields separated by `;`.
+    Terse,
+    /// JSON.
+    Json,
+    /// JSON with histograms.
+    JsonPlus,
+    /// For people.
+    Normal,
+}
+
+/// When the estimate of the time left is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eta {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// fio's options of the program itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostOptions {
+    /// `--output`: a file for the results, `None` for standard output.
+    pub output: Option<String>,
+    /// `--output-format` and `--minimal`, without repeats and in the order in which fio prints them.
+    pub output_formats: Vec<OutputFormat>,
+    /// `--terse-version`, from 2 to 5.
+    pub terse_version: u32,
+    /// `--bandwidth-log`: prefix of the aggregate logs.
+    pub bandwidth_log: Option<String>,
+    /// `--status-interval`: print results so far this often.
+    pub status_interval: Option<Nanos>,
+    /// `--eta`.
+    pub eta: Eta,
+    /// `--eta-newline`: a new line this often.
+    pub eta_newline: Option<Nanos>,
+    /// `--eta-interval`: a new estimate this often.
+    pub eta_interval: Nanos,
+    /// `--parse-only`.
+    pub parse_only: bool,
+    /// `--showcmd`.
+    pub showcmd: bool,
+    /// `--readonly`: refuse jobs that write.
+    pub readonly: bool,
+    /// `--section`: run these sections only; empty for all.
+    pub sections: Vec<String>,
+    /// `--aux-path`: directory of files that a run leaves behind.
+    pub aux_path: Option<String>,
+    /// `--cmdhelp`: describe this option, or `all`.
+    pub cmdhelp: Option<String>,
+    /// `--enghelp`: describe this engine, or `engine,option`; empty to list engines.
+    pub enghelp: Option<String>,
+    /// `--warnings-fatal`.
+    pub warnings_fatal: bool,
+    /// `--idle-prof`: `system`, `percpu` or `calibrate`.
+    pub idle_prof: Option<String>,
+    /// `--version`.
+    pub version: bool,
+    /// `--help`.
+    pub help: bool,
+}
+
+impl Default for HostOptions {
+    fn default() -> Self {
+        Self {
+            output: None,
+            output_formats: vec![OutputFormat::Normal],
+            terse_version: 3,
+            bandwidth_log: None,
+            status_interval: None,
+            eta: Eta::Auto,
+            eta_newline: None,
+            eta_interval: Nanos::from_secs(1),
+            parse_only: false,
+            showcmd: false,
+            readonly: false,
+            sections: Vec::new(),
+            aux_path: None,
+            cmdhelp: None,
+            enghelp: None,
+            warnings_fatal: false,
+            idle_prof: None,
+            version: false,
+            help: false,
+        }
+    }
+}
+
+/// Whether a host option has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arity {
+    None,
+    Required,
+    Optional,
+}
+
+/// What a host option does.
+pub(crate) enum Effect {
+    /// Changes the options; the text is empty where there is no value.
+    Set(fn(&mut HostOptions, &str, &mut Findings)),
+    /// Nothing; fio heeds it, Fathom has no use for it.
+    Nothing,
+    /// Nothing; not supported yet.
+    NotYet,
+}
+
+/// A host option.
+pub(crate) struct HostSpec {
+    pub(crate) name: &'static str,
+    pub(crate) arity: Arity,
+    pub(crate) effect: Effect,
+}
+
+const fn flag(name: &'static str, set: fn(&mut HostOptions, &str, &mut Findings)) -> HostSpec {
+    HostSpec { name, arity: Arity::None, effect: Effect::Set(set) }
+}
+
+const fn value(name: &'static str, set: fn(&mut HostOptions, &str, &mut Findings)) -> HostSpec {
+    HostSpec { name, arity: Arity::Required, effect: Effect::Set(set) }
+}
+
+const fn optional(name: &'static str, set: fn(&mut HostOptions, &str, &mut Findings)) -> HostSpec {
+    HostSpec { name, arity: Arity::Optional, effect: Effect::Set(set) }
+}
+
+const fn idle(name: &'static str, arity: Arity) -> HostSpec {
+    HostSpec { name, arity, effect: Effect::Nothing }
+}
+
+const fn later(name: &'static str, arity: Arity) -> HostSpec {
+    HostSpec { name, arity, effect: Effect::NotYet }
+}
+
+/// Every option of the program itself.
+pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
+    value("output", |h, text, _| h.output = Some(text.to_owned())),
+    value("output-format", output_format),
+    flag("minimal", |h, _, _| h.output_formats = vec![OutputFormat::Terse]),
+    flag("append-terse", |h, _, _| add_format(h, OutputFormat::Terse)),
+    value("terse-version", terse_version),
+    optional("bandwidth-log", |h, text, _| {
+        h.bandwidth_log = Some(if text.is_empty() { "agg" } else { text }.to_owned())
+    }),
+    value("status-interval", status_interval),
+    value("eta", |h, text, _| {
+        h.eta = match text {
+            "always" => Eta::Always,
+            "never" => Eta::Never,
+            _ => Eta::Auto,
+        };
+    }),
+    value("eta-newline", |h, text, findings| h.eta_newline = time(text, findings)),
+    value("eta-interval", eta_interval),
+    flag("parse-only", |h, _, _| h.parse_only = true),
+    flag("showcmd", |h, _, _| h.showcmd = true),
+    flag("readonly", |h, _, _| h.readonly = true),
+    value("section", |h, text, _| h.sections.push(text.to_owned())),
+    value("aux-path", |h, text, _| h.aux_path = Some(text.to_owned())),
+    optional("cmdhelp", |h, text, _| h.cmdhelp = Some(if text.is_empty() { "all" } else { text }.to_owned())),
+    optional("enghelp", |h, text, _| h.enghelp = Some(text.to_owned())),
+    flag("warnings-fatal", |h, _, _| h.warnings_fatal = true),
+    value("idle-prof", idle_prof),
+    flag("version", |h, _, _| h.version = true),
+    flag("help", |h, _, _| h.help = true),
+    idle("max-jobs", Arity::Required),
+    idle("alloc-size", Arity::Required),
+    idle("debug", Arity::Required),
+    later("latency-log", Arity::Required),
+    later("merge-blktrace-only", Arity::None),
+    later("cpuclock-test", Arity::None),
+    later("crctest", Arity::Optional),
+    later("server", Arity::Optional),
+    later("daemonize", Arity::Required),
+    later("client", Arity::Required),
+    later("remote-config", Arity::Required),
+    later("inflate-log", Arity::Required),
+    later("trigger-file", Arity::Required),
+    later("trigger-timeout", Arity::Required),
+    later("trigger", Arity::Required),
+    later("trigger-remote", Arity::Required),
+];
+
+fn add_format(host: &mut HostOptions, format: OutputFormat) {
+    host.output_formats.push(format);
+    host.output_formats.sort_unstable();
+    host.output_formats.dedup();
+}
+
+fn output_format(host: &mut HostOptions, text: &str, findings: &mut Findings) {
+    host.output_formats.clear();
+    for word in text.split(',') {
+        match word {
+            "terse" | "minimal" => add_format(host, OutputFormat::Terse),
+            "json" => add_format(host, OutputFormat::Json),
+            "json+" => add_format(host, OutputFormat::JsonPlus),
+            "normal" => add_format(host, OutputFormat::Normal),
+            _ => {
+                findings
+                    .fault(0..text.len(), "unknown-value", format!("`{word}` is no output format"))
+                    .write("one or more of normal, json, json+, terse, separated by `,`");
+            }
+        }
+    }
+}
+
+fn terse_version(host: &mut HostOptions, text: &str, findings: &mut Findings) {
+    match text.trim().parse() {
+        Ok(version @ 2..=5) => host.terse_version = version,
+        _ => {
+            findings
+                .fault(0..text.len(), "unknown-value", format!("there is no terse version `{text}`"))
+                .write("from 2 to 5");
+        }
+    }
+}
+
+fn time(text: &str, findings: &mut Findings) -> Option<Nanos> {
+    number::read(text, Unit::Seconds, findings).map(number::micros)
+}
+
+fn status_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) {
+    host.status_interval = time(text, findings);
+    if host.status_interval.is_some_and(|interval| interval < Nanos::from_millis(1)) {
+        findings
+            .fault(0..text.len(), "out-of-range", "the interval is shorter than 1 ms")
+            .write("write for example `5s`");
+    }
+}
+
+fn eta_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) {
+    let Some(interval) = time(text, findings) else { return };
+    if interval < Nanos::from_millis(250) {
+        findings
+            .fault(0..text.len(), "out-of-range", "the interval is shorter than 250 ms")
+            .write("write for example `1s`");
+    }
+    host.eta_interval = interval;
+}
+
+fn idle_prof(host: &mut HostOptions, text: &str, findings: &mut Findings) {
+    if !["system", "percpu", "calibrate"].contains(&text) {
+        findings
+            .fault(0..text.len(), "unknown-value", format!("`{text}` is not a value of this option"))
+            .write("one of system, percpu, calibrate");
+    }
+    host.idle_prof = Some(text.to_owned());
+}

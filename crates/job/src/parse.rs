@@ -1,0 +1,126 @@
+//! The ways into the crate.
+
+use crate::Dialect;
+use crate::arguments::{self, Arguments};
+use crate::diagnostic::{Diagnostic, Parsed, Place};
+use crate::file::FileReader;
+use crate::host::HostOptions;
+use crate::model::Plan;
+use crate::raw::RawFile;
+use crate::resolve::Resolver;
+use crate::showcmd::showcmd;
+use crate::source::Source;
+
+/// What a command line asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Invocation {
+    /// Options of the program itself.
+    pub host: HostOptions,
+    /// The jobs.
+    pub plan: Plan,
+    /// For `--showcmd`: a command line for each job file.
+    pub showcmd: Vec<String>,
+}
+
+/// Cuts the text of a job file into sections, without asking what its options mean.
+///
+/// `name` is what diagnostics call the file; includes are searched beside it too.
+pub fn parse_raw(name: &str, text: &[u8], dialect: Dialect, source: &dyn Source) -> Parsed<RawFile> {
+    let mut diagnostics = Vec::new();
+    let value = FileReader { dialect, source, diagnostics: &mut diagnostics }.read(name, text);
+    Parsed { value, diagnostics }
+}
+
+/// Reads the text of one job file, all sections of it.
+pub fn parse_file_text(name: &str, text: &[u8], dialect: Dialect, source: &dyn Source) -> Parsed<Plan> {
+    let raw = parse_raw(name, text, dialect, source);
+    resolve(&RawFile::default(), &[raw.value], &[], dialect, raw.diagnostics)
+}
+
+/// Reads job files by their paths; with `sections`, only those.
+///
+/// Each file begins with the defaults, and the first job of each but the first waits for all before it.
+pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, source: &dyn Source) -> Parsed<Plan> {
+    let mut diagnostics = Vec::new();
+    let paths: Vec<_> = paths.iter().map(|path| (path.as_str(), None)).collect();
+    let files = read_files(&paths, dialect, source, &mut diagnostics);
+    resolve(&RawFile::default(), &files, sections, dialect, diagnostics)
+}
+
+/// Reads job options and job files, as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.
+///
+/// Options of the program itself are no part of `args`; with `sections`, only those are kept.
+pub fn parse_job_arguments(
+    args: &[String],
+    sections: &[String],
+    dialect: Dialect,
+    source: &dyn Source,
+) -> Parsed<Plan> {
+    let arguments = arguments::read(args, dialect, false);
+    let parsed = invocation(arguments, sections, dialect, source);
+    Parsed { value: parsed.value.plan, diagnostics: parsed.diagnostics }
+}
+
+/// Reads a command line as fio takes it, without the program's name.
+pub fn parse_command_line(args: &[String], dialect: Dialect, source: &dyn Source) -> Parsed<Invocation> {
+    let arguments = arguments::read(args, dialect, true);
+    let sections = arguments.host.sections.clone();
+    invocation(arguments, &sections, dialect, source)
+}
+
+fn invocation(arguments: Arguments, sections: &[String], dialect: Dialect, source: &dyn Source) -> Parsed<Invocation> {
+    let Arguments { host, jobs, files, mut diagnostics } = arguments;
+    let paths: Vec<_> = files.iter().map(|(path, place)| (path.as_str(), Some(place))).collect();
+    let raw = read_files(&paths, dialect, source, &mut diagnostics);
+    let showcmd = if host.showcmd { raw.iter().map(showcmd).collect() } else { Vec::new() };
+    let plan = resolve(&jobs, &raw, sections, dialect, diagnostics);
+    let asks_for_help = host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some();
+    let diagnostics = plan.diagnostics.into_iter().filter(|d| !asks_for_help || d.code != NO_JOBS).collect();
+    Parsed { value: Invocation { host, plan: plan.value, showcmd }, diagnostics }
+}
+
+fn read_files(
+    paths: &[(&str, Option<&Place>)],
+    dialect: Dialect,
+    source: &dyn Source,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<RawFile> {
+    let mut files = Vec::new();
+    for (path, place) in paths {
+        match source.read(path) {
+            Ok(text) => files.push(FileReader { dialect, source, diagnostics }.read(path, &text)),
+            Err(reason) => {
+                let mut diagnostic = Diagnostic::error("job-file", format!("`{path}` cannot be read: {reason}"));
+                diagnostic.place = place.cloned();
+                diagnostics.push(diagnostic);
+            }
+        }
+    }
+    files
+}
+
+/// The kind of problem that there are no jobs.
+const NO_JOBS: &str = "no-jobs";
+
+fn resolve(
+    command_line: &RawFile,
+    files: &[RawFile],
+    sections: &[String],
+    dialect: Dialect,
+    mut diagnostics: Vec<Diagnostic>,
+) -> Parsed<Plan> {
+    let mut resolver = Resolver::new(dialect, sections);
+    resolver.add(command_line, true);
+    for (index, file) in files.iter().enumerate() {
+        resolver.add(file, index == 0);
+    }
+    let (value, problems) = resolver.finish();
+    diagnostics.extend(problems);
+    if value.jobs.is_empty() && diagnostics.is_empty() {
+        diagnostics.push(
+            Diagnostic::error(NO_JOBS, "no job is defined")
+                .remedy("name one: `[name]` in a job file, or `--name=…` on the command line"),
+        );
+    }
+    Parsed { value, diagnostics }
+}

@@ -1,0 +1,56 @@
+//! The first stage: keys, values and their places, without any meaning.
+
+use crate::diagnostic::Place;
+
+/// An option as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawOption {
+    /// What stands before `=`, trimmed.
+    pub key: String,
+    /// What stands behind `=`, with variables replaced; `None` where there is no `=`.
+    pub value: Option<String>,
+    /// Where the key is.
+    pub key_place: Place,
+    /// Where the value is; the key's place where there is none.
+    pub value_place: Place,
+    /// Whether the value stands in the text as it is here, so that places within it can be told.
+    pub verbatim: bool,
+    /// What was cut off behind `;` or `#`, if anything.
+    pub cut: Option<Place>,
+    /// Environment variables in it that are not set.
+    pub unset: Vec<String>,
+}
+
+impl RawOption {
+    /// The place of some bytes of the value: the whole value if they cannot be told apart.
+    pub(crate) fn place_of(&self, bytes: &std::ops::Range<usize>) -> Place {
+        let value = self.value.as_deref().unwrap_or("");
+        let chars = |range: std::ops::Range<usize>| value.get(range).map(|text| text.chars().count());
+        match (chars(0..bytes.start), chars(bytes.clone())) {
+            (Some(start), Some(length)) if self.verbatim && length > 0 => self.value_place.part(start, length),
+            _ => self.value_place.clone(),
+        }
+    }
+}
+
+/// A section of a job file, or the options after one `--name`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawJob {
+    /// The section's title, or the value of `--name`.
+    pub title: String,
+    /// Where the title is.
+    pub place: Place,
+    /// Its options in the order written.
+    pub options: Vec<RawOption>,
+    /// Whether it changes the defaults of what follows instead of being a job.
+    pub global: bool,
+    /// Whether it came from the command line, where options take effect in the order written.
+    pub ordered: bool,
+}
+
+/// The sections of one file, or of the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawFile {
+    /// Its sections in the order written.
+    pub jobs: Vec<RawJob>,
+}

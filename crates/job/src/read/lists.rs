@@ -1,0 +1,296 @@
+//! Values with several parts: one for reads, writes and trims each, ranges, splits, floats, processors.
+
+use super::Findings;
+use super::number::{self, Unit};
+
+/// A part of a list and where it begins in the text.
+pub(crate) type Part<'a> = (usize, &'a str);
+
+/// Cuts `text` at every `separator`.
+pub(crate) fn split(text: &str, separator: char) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for part in text.split(separator) {
+        parts.push((start, part));
+        start += part.len() + separator.len_utf8();
+    }
+    parts
+}
+
+/// Reads a list of numbers as fio does and hands each to `set`, together with the slots it is for.
+///
+/// fio cuts at the first comma ahead, else at the first colon, else at the first dash; the last element also fills the
+/// slots behind its own. An element that cannot be read is passed over as long as another can.
+pub(crate) fn numbers(text: &str, unit: Unit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) -> bool {
+    let (mut start, mut slot, mut any) = (0, 0, false);
+    let mut unread = Vec::new();
+    loop {
+        let rest = &text[start..];
+        let next = separator(rest);
+        let mut scratch = Findings::default();
+        let value = number::read(rest, unit, &mut scratch);
+        report_element(rest, next, value.is_some(), start, &mut scratch, findings);
+        match value {
+            Some(value) => {
+                any = true;
+                set(slot, next.is_none(), value);
+            }
+            None => unread.push(start..start + next.unwrap_or(rest.len())),
+        }
+        let Some(next) = next else { break };
+        start += next + 1;
+        slot += 1;
+    }
+    report_unread(text, any, &unread, findings);
+    any
+}
+
+fn separator(rest: &str) -> Option<usize> {
+    let from = rest.chars().next().map_or(0, char::len_utf8);
+    [',', ':', '-']
+        .iter()
+        .find_map(|&c| rest[from..].find(c).map(|at| at + from).or((c == ',' && rest.starts_with(',')).then_some(0)))
+}
+
+fn report_element(
+    rest: &str,
+    next: Option<usize>,
+    readable: bool,
+    start: usize,
+    scratch: &mut Findings,
+    findings: &mut Findings,
+) {
+    if !readable {
+        return;
+    }
+    let odd = next.filter(|&at| !rest[at..].starts_with(','));
+    // Behind a colon or a dash the suffix search runs on; what it trips over is the separator, reported below.
+    scratch.items.retain(|item| odd.is_none_or(|at| item.at.end <= at));
+    for mut item in scratch.items.drain(..) {
+        item.at = item.at.start + start..item.at.end + start;
+        findings.within(0, |f| f.take(item));
+    }
+    if let Some(at) = odd {
+        findings
+            .quirk(start..start + rest.len(), "list-separator", format!("`{}` separates nothing here", &rest[at..=at]))
+            .fio(format!("fio takes what follows it for a further value, as if `,` stood there: `{rest}` is a list"))
+            .write("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
+    }
+}
+
+fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findings: &mut Findings) {
+    if !any {
+        let message =
+            if text.trim().is_empty() { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
+        let finding = findings.fault(0..text.len(), "not-a-number", message);
+        if text.contains('(') {
+            finding.write("write the result of the calculation");
+        }
+        return;
+    }
+    for range in unread.iter().filter(|range| !text[(*range).clone()].is_empty()) {
+        findings
+            .quirk(range.clone(), "unread-element", format!("`{}` is not a number", &text[range.clone()]))
+            .fio("fio passes over it because another element of the list can be read");
+    }
+}
+
+/// Reads `low-high` or a single number, as fio reads a list of two.
+pub(crate) fn interval(text: &str, unit: Unit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) {
+    let mut scratch = Findings::default();
+    numbers(text, unit, &mut scratch, &mut set);
+    for item in scratch.items.into_iter().filter(|item| item.code != "list-separator") {
+        findings.take(item);
+    }
+}
+
+/// The count behind the colon of a word; 0 where there is none.
+pub(crate) fn leading_count(text: &str, findings: &mut Findings) -> u32 {
+    if text.is_empty() {
+        return 0;
+    }
+    let unit = Unit::Count { kb_base: 1024 };
+    let value = number::read(text, unit, findings).unwrap_or(0);
+    u32::try_from(value).unwrap_or(0)
+}
+
+/// Reads up to three ranges, `low-high` each, and hands them to `set` with the slots they are for.
+pub(crate) fn ranges(
+    text: &str,
+    unit: Unit,
+    findings: &mut Findings,
+    mut set: impl FnMut(usize, bool, i64, i64),
+) -> bool {
+    let parts = split(text, ',');
+    let mut any = false;
+    for (slot, &(start, part)) in parts.iter().enumerate() {
+        let last = slot + 1 == parts.len();
+        match findings.within(start, |f| range(part, unit, f)) {
+            Some((low, high)) => {
+                any = true;
+                set(slot, last, low.min(high), low.max(high));
+            }
+            None if part.is_empty() => {}
+            None => {
+                findings
+                    .quirk(start..start + part.len(), "unread-element", format!("`{part}` is not a range"))
+                    .fio("fio passes over it if another range of the list can be read")
+                    .write("a range is `low-high`, for example `4k-64k`");
+            }
+        }
+    }
+    if !any {
+        findings
+            .fault(0..text.len(), "not-a-range", format!("`{text}` is not a range"))
+            .write("a range is `low-high`, for example `4k-64k`");
+    }
+    any
+}
+
+/// One range. The upper end is what follows the first dash (or colon).
+fn range(part: &str, unit: Unit, findings: &mut Findings) -> Option<(i64, i64)> {
+    let at = part.find('-').or_else(|| part.find(':'))?;
+    let (low_text, high_text) = (&part[..at], &part[at + 1..]);
+    let mut scratch = Findings::default();
+    let low = number::read(low_text, unit, &mut scratch);
+    let high = scratch.within(at + 1, |f| number::read(high_text, unit, f));
+    let both = low.zip(high)?;
+    scratch.items.into_iter().for_each(|item| findings.take(item));
+    Some(both)
+}
+
+/// Reads `size/percent:size/percent…` for one kind of operation; the shares come out adding up to 100.
+///
+/// fio's rules: a share that is absent, zero or above 100 is an equal part of what the others leave; the entries are
+/// ordered by their share, and the last of them gets whatever is left.
+pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> Option<Vec<(i64, u32)>> {
+    let mut entries = Vec::new();
+    for (start, part) in split(text, ':') {
+        if part.is_empty() {
+            continue;
+        }
+        entries.push(findings.within(start, |f| split_entry(part, kb_base, f))?);
+    }
+    let given: u32 = entries.iter().filter_map(|entry| entry.1).sum();
+    let open = entries.iter().filter(|entry| entry.1.is_none()).count() as u32;
+    if given > 100 || (open == 0 && given < 100 && !entries.is_empty()) {
+        findings
+            .quirk(0..text.len(), "split-sum", format!("the shares add up to {given} %"))
+            .fio("fio orders the entries by their share, cuts them off at 100 % and gives the last one what is left")
+            .write("make the shares add up to 100");
+    }
+    let each = 100_u32.saturating_sub(given).checked_div(open).unwrap_or(0);
+    let mut shares: Vec<(i64, u32)> = entries.into_iter().map(|(size, share)| (size, share.unwrap_or(each))).collect();
+    shares.sort_by_key(|entry| entry.1);
+    cut_off(&mut shares);
+    (!shares.is_empty()).then_some(shares)
+}
+
+fn split_entry(part: &str, kb_base: u32, findings: &mut Findings) -> Option<(i64, Option<u32>)> {
+    let (size_text, share_text) = part.split_once('/').map_or((part, None), |(size, share)| (size, Some(share)));
+    let size = number::read(size_text, Unit::Count { kb_base }, findings)?;
+    let share = share_text.filter(|text| !text.is_empty()).and_then(|text| {
+        let read = text.parse::<u32>().ok().filter(|share| (1..=100).contains(share));
+        if read.is_none() {
+            let start = size_text.len() + 1;
+            findings
+                .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole share from 1 to 100"))
+                .fio("fio gives the entry an equal part of what the others leave, or reads the digits before the odd part");
+        }
+        read.or_else(|| leading_share(text))
+    });
+    Some((size, share))
+}
+
+fn leading_share(text: &str) -> Option<u32> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..digits].parse().ok().filter(|share| (1..=100).contains(share))
+}
+
+fn cut_off(shares: &mut Vec<(i64, u32)>) {
+    let mut left = 100;
+    let last = shares.len().saturating_sub(1);
+    for (index, entry) in shares.iter_mut().enumerate() {
+        entry.1 = if index == last { left } else { entry.1.min(left) };
+        left -= entry.1;
+    }
+    shares.retain(|entry| entry.1 > 0);
+}
+
+/// Reads floats separated by `:`; at most `most` of them count.
+pub(crate) fn floats(text: &str, most: usize, range: (f64, f64), findings: &mut Findings) -> Option<Vec<f64>> {
+    let mut values = Vec::new();
+    for (start, part) in split(text, ':') {
+        let value = findings.within(start, |f| float(part, range, f))?;
+        values.push(value);
+    }
+    if values.len() > most {
+        findings
+            .quirk(0..text.len(), "list-length", format!("{} values, but {most} are the most", values.len()))
+            .fio(format!("fio uses the first {most}"));
+        values.truncate(most);
+    }
+    Some(values)
+}
+
+fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Option<f64> {
+    let length = part.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(part.len());
+    let Some(value) = (0..=length).rev().find_map(|end| part.get(..end)?.parse::<f64>().ok()) else {
+        findings.fault(0..part.len(), "not-a-number", format!("`{part}` is not a number"));
+        return None;
+    };
+    if !(least..=most).contains(&value) {
+        findings.fault(0..part.len(), "out-of-range", format!("`{part}` is not within {least} to {most}"));
+        return None;
+    }
+    if length < part.len() {
+        findings
+            .quirk(
+                length..part.len(),
+                "trailing-text",
+                format!("`{}` behind the number means nothing", &part[length..]),
+            )
+            .fio("fio drops everything from there on")
+            .write("separate the values by `:`");
+    }
+    Some(value)
+}
+
+/// Reads a list of processors such as `0-3,5`.
+pub(crate) fn processors(text: &str, findings: &mut Findings) -> Option<Vec<u32>> {
+    let mut cpus = Vec::new();
+    for (start, part) in split(text, ',') {
+        findings.within(start, |f| processor_range(part, &mut cpus, f))?;
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Some(cpus)
+}
+
+/// The number of processors that a mask can name; more cannot be asked for.
+const CPU_MAX: u32 = 8191;
+
+fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> Option<()> {
+    let (low, high) = part.split_once(['-', ':']).unwrap_or((part, part));
+    let read = |text: &str| text.trim().parse::<u32>().ok();
+    let (Some(low), Some(high)) = (read(low), read(high)) else {
+        findings
+            .quirk(0..part.len(), "cpu-list", format!("`{part}` is not a processor or a range of them"))
+            .fio("fio reads it as processor 0")
+            .write("write for example `0-3,5`");
+        cpus.push(0);
+        return Some(());
+    };
+    if high > CPU_MAX {
+        findings.fault(0..part.len(), "out-of-range", format!("there is no processor {high}"));
+        return None;
+    }
+    if low > high {
+        findings
+            .quirk(0..part.len(), "cpu-list", format!("the range `{part}` is empty"))
+            .fio("fio adds no processor and fails when the job starts")
+            .write(format!("write `{high}-{low}`"));
+    }
+    cpus.extend(low..=high);
+    Some(())
+}

@@ -1,0 +1,89 @@
+//! Reading values as fio reads them, and noticing where that cannot be what was meant.
+//!
+//! One reader serves both dialects. It always gives fio's value, and beside it a list of findings: a *fault*
+//! where fio refuses, a *quirk* where fio takes the text for something else than it says.
+
+pub(crate) mod lists;
+pub(crate) mod number;
+pub(crate) mod pattern;
+pub(crate) mod skew;
+pub(crate) mod word;
+
+use std::ops::Range;
+
+/// Whether fio refuses the text, or reads it in a way its writer cannot have meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    Fault,
+    Quirk,
+}
+
+/// Something found in the text of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) weight: Weight,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    /// What fio does, as a sentence; empty when the message says it all.
+    pub(crate) note: String,
+    /// What to write; empty when there is nothing to suggest.
+    pub(crate) remedy: String,
+    /// Which bytes of the value.
+    pub(crate) at: Range<usize>,
+}
+
+/// Collects findings about one value.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) items: Vec<Finding>,
+    /// Where in the value the text being read begins.
+    base: usize,
+}
+
+impl Findings {
+    /// Reads a part of the value that begins at `offset` with `read`, so that places come out right.
+    pub(crate) fn within<T>(&mut self, offset: usize, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.base;
+        self.base += offset;
+        let value = read(self);
+        self.base = outer;
+        value
+    }
+
+    /// fio refuses this.
+    pub(crate) fn fault(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) -> &mut Finding {
+        self.push(Weight::Fault, at, code, message.into())
+    }
+
+    /// fio reads this as something that was not meant.
+    pub(crate) fn quirk(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) -> &mut Finding {
+        self.push(Weight::Quirk, at, code, message.into())
+    }
+
+    /// Adds a finding of a part that was read apart.
+    pub(crate) fn take(&mut self, mut item: Finding) {
+        item.at = item.at.start + self.base..item.at.end + self.base;
+        self.items.push(item);
+    }
+
+    fn push(&mut self, weight: Weight, at: Range<usize>, code: &'static str, message: String) -> &mut Finding {
+        let at = at.start + self.base..at.end + self.base;
+        self.items.push(Finding { weight, code, message, note: String::new(), remedy: String::new(), at });
+        let last = self.items.len() - 1;
+        &mut self.items[last]
+    }
+}
+
+impl Finding {
+    /// What fio does with the text.
+    pub(crate) fn fio(&mut self, note: impl Into<String>) -> &mut Self {
+        self.note = note.into();
+        self
+    }
+
+    /// What to write instead.
+    pub(crate) fn write(&mut self, remedy: impl Into<String>) -> &mut Self {
+        self.remedy = remedy.into();
+        self
+    }
+}

@@ -1,0 +1,311 @@
+//! Whole numbers, sizes and times with fio's rules for units.
+
+use units::Nanos;
+
+use super::Findings;
+
+/// What the suffix of a number may be, and what a bare number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Bytes or a plain count, with size suffixes; `kb_base` is 1024 or 1000.
+    Count { kb_base: u32 },
+    /// Time; the bare number counts seconds.
+    Seconds,
+    /// Time; the bare number counts microseconds.
+    Micros,
+}
+
+/// A number as fio reads it: counts as they are, times in microseconds, in 64-bit two's complement.
+///
+/// A share of so many per cent comes out as fio keeps it: `-1 - share`.
+pub(crate) fn read(text: &str, unit: Unit, findings: &mut Findings) -> Option<i64> {
+    let body = text.trim_start();
+    let blanks = text.len() - body.len();
+    let Some((value, digits)) = leading_integer(body) else {
+        refuse(text, findings);
+        return None;
+    };
+    let scaled = match unit {
+        Unit::Count { kb_base } => count(text, value, kb_base, findings),
+        Unit::Seconds | Unit::Micros => time(text, value, unit, findings),
+    };
+    complain_about_rest(text, blanks, digits, unit, findings);
+    Some(scaled)
+}
+
+/// A whole number without units, as fio reads switches.
+pub(crate) fn bare(text: &str, findings: &mut Findings) -> Option<i64> {
+    let body = text.trim_start();
+    let (value, digits) = leading_integer(body)?;
+    if body.len() < text.len() {
+        let blanks = text.len() - body.len();
+        blank_hides_unit(text, blanks, blanks + digits, "", findings);
+    } else if digits < text.len() {
+        trailing(text, digits, text.len(), findings);
+    }
+    Some(value)
+}
+
+/// Microseconds as [`Nanos`]; what fio takes for an endless time becomes one.
+pub(crate) fn micros(us: i64) -> Nanos {
+    Nanos::from_micros(us as u64)
+}
+
+fn refuse(text: &str, findings: &mut Findings) {
+    let message =
+        if text.trim().is_empty() { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
+    let finding = findings.fault(0..text.len(), "not-a-number", message);
+    if text.contains('(') {
+        finding.write("write the result of the calculation");
+    }
+}
+
+/// The number at the start of `text` and how many bytes it takes: decimal, or hexadecimal after `0x`.
+fn leading_integer(text: &str) -> Option<(i64, usize)> {
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let negative = text.starts_with('-');
+    let magnitude = &text[sign..];
+    let hex = magnitude.starts_with("0x") || magnitude.starts_with("0X");
+    let (digits, radix, prefix) = if hex { (&magnitude[2..], 16, 2) } else { (magnitude, 10, 0) };
+    let length = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    if length == 0 {
+        return hex.then_some((0, sign + 1));
+    }
+    let value = i128::from_str_radix(&digits[..length], radix).ok()?;
+    let value = i64::try_from(if negative { -value } else { value }).ok()?;
+    Some((value, sign + prefix + length))
+}
+
+/// Applies a size suffix. fio looks for it behind a sign and decimal digits counted from the very first character,
+/// so that a leading blank or `0x` hides it.
+fn count(whole: &str, value: i64, kb_base: u32, findings: &mut Findings) -> i64 {
+    let element = &whole[..whole.find(',').unwrap_or(whole.len())];
+    let start = usize::from(whole.starts_with('-'));
+    let digits = whole[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(whole.len() - start);
+    let suffix = &element[(start + digits).min(element.len())..];
+    if suffix.starts_with('%') {
+        return (-1_i64).wrapping_sub(value);
+    }
+    let lower = suffix.to_ascii_lowercase();
+    let Some(power) = lower.chars().next().and_then(|c| "bkmgtp".find(c)) else { return value };
+    let iec = power > 0 && lower[1..].starts_with("ib");
+    if iec {
+        iec_is_inverted(whole, start + digits, value, power, kb_base, findings);
+    }
+    let base: i64 = match (kb_base, power > 0 && lower[1..].starts_with('i'), iec) {
+        (1000, _, true) | (1024, _, false) => 1024,
+        _ => 1000,
+    };
+    value.wrapping_mul(base.wrapping_pow(power as u32))
+}
+
+fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u32, findings: &mut Findings) {
+    if kb_base != 1024 {
+        return;
+    }
+    let letter = &whole[at..=at];
+    let read = value.wrapping_mul(1000_i64.wrapping_pow(power as u32));
+    findings
+        .quirk(0..at + 3, "iec-unit", format!("fio takes `{}` for decimal units", &whole[at..at + 3]))
+        .fio(format!("fio reads {read}: its `KiB` counts in thousands unless `kb_base=1000` is set, its `k` in 1024"))
+        .write(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
+}
+
+/// Applies a time suffix. fio looks for it behind all digits and dashes; a suffix that is no letter is none at all,
+/// and one that it does not know counts microseconds.
+fn time(text: &str, value: i64, unit: Unit, findings: &mut Findings) -> i64 {
+    let element = &text[..text.find(',').unwrap_or(text.len())];
+    let at = element.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(element.len());
+    let suffix = element[at..].to_ascii_lowercase();
+    let default = if unit == Unit::Seconds { 1_000_000 } else { 1 };
+    if !suffix.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return value.wrapping_mul(default);
+    }
+    let factor = match suffix.as_str() {
+        "s" => 1_000_000,
+        "m" => 60_000_000,
+        "h" => 3_600_000_000,
+        "d" => 86_400_000_000,
+        _ if suffix.starts_with("ms") => 1_000,
+        _ => 1,
+    };
+    let known = matches!(suffix.as_str(), "s" | "m" | "h" | "d" | "ms" | "msec" | "us" | "usec");
+    if !known {
+        unknown_time_unit(element, at, &suffix, value, factor, findings);
+    }
+    value.wrapping_mul(factor)
+}
+
+fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor: i64, findings: &mut Findings) {
+    let read = if factor == 1_000 { "milliseconds" } else { "microseconds" };
+    let finding = findings
+        .quirk(at..element.len(), "time-unit", format!("`{}` is not a unit of time", &element[at..]))
+        .fio(format!("fio reads {value} {read}"));
+    let meant = match suffix.trim_end_matches(['s', '.']) {
+        "sec" | "second" => Some(format!("{value}s")),
+        "min" | "minute" => Some(format!("{value}m")),
+        "hr" | "hour" => Some(format!("{value}h")),
+        "day" => Some(format!("{value}d")),
+        "n" | "nsec" => None,
+        _ => None,
+    };
+    match meant {
+        Some(text) => finding.write(format!("write `{text}`")),
+        None => finding.write("use one of `us`, `ms`, `s`, `m`, `h`, `d`"),
+    };
+}
+
+/// Complains about whatever fio silently leaves unread behind the number.
+fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: Unit, findings: &mut Findings) {
+    let end = text.find(',').unwrap_or(text.len());
+    let number_end = (blanks + digits).min(end);
+    let rest = &text[number_end..end];
+    if blanks > 0 {
+        blank_hides_unit(text, blanks, number_end, rest, findings);
+    } else if rest.starts_with('.') {
+        findings
+            .quirk(0..end, "fraction", format!("`{}` is not a whole number", &text[..end]))
+            .fio(format!("fio reads `{}` and drops the rest, its unit too", &text[..number_end]))
+            .write("write a whole number of a smaller unit");
+    } else if !known_rest(rest, is_hexadecimal(text), unit) {
+        trailing(text, number_end, end, findings);
+    }
+    if text.starts_with('-') && unit_is_never_negative(unit) {
+        negative(text, end, findings);
+    }
+}
+
+fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) {
+    let (number, rest) = (&text[..number_end], &text[number_end..end]);
+    findings
+        .quirk(number_end..end, "trailing-text", format!("`{rest}` behind the number means nothing"))
+        .fio(format!("fio reads `{number}` and drops the rest"))
+        .write(format!("write `{number}`"));
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    let digits = text.trim_start_matches(['-', '+']);
+    digits.starts_with("0x") || digits.starts_with("0X")
+}
+
+fn unit_is_never_negative(unit: Unit) -> bool {
+    !matches!(unit, Unit::Count { .. })
+}
+
+fn negative(text: &str, end: usize, findings: &mut Findings) {
+    findings
+        .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
+        .fio("fio keeps it as an enormous positive number");
+}
+
+fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, findings: &mut Findings) {
+    let finding = findings.quirk(0..blanks, "leading-blank", "a blank stands before the value");
+    if rest.is_empty() {
+        finding.fio("fio keeps the blank as part of the value");
+    } else {
+        finding.fio(format!("fio reads {}, without the unit `{rest}`: the blank hides it", &text[blanks..number_end]));
+    }
+    finding.write(format!("write `{}` directly behind `=`", text.trim()));
+}
+
+fn known_rest(rest: &str, hexadecimal: bool, unit: Unit) -> bool {
+    if rest.is_empty() || hexadecimal {
+        return rest.is_empty();
+    }
+    let lower = rest.to_ascii_lowercase();
+    match unit {
+        Unit::Count { .. } if matches!(lower.as_str(), "b" | "%" | "z") => true,
+        Unit::Count { .. } => {
+            lower.strip_prefix(['k', 'm', 'g', 't', 'p']).is_some_and(|tail| IEC_TAILS.contains(&tail))
+        }
+        // Letters are judged as units of time already.
+        Unit::Seconds | Unit::Micros => rest.starts_with(|c: char| c.is_ascii_alphabetic()),
+    }
+}
+
+/// What may stand behind the letter of a size.
+const IEC_TAILS: [&str; 4] = ["", "b", "i", "ib"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str, unit: Unit) -> (Option<i64>, Vec<&'static str>) {
+        let mut findings = Findings::default();
+        let value = read(text, unit, &mut findings);
+        (value, findings.items.iter().map(|item| item.code).collect())
+    }
+
+    #[test]
+    fn sizes_as_fio_reads_them() {
+        let cases: &[(&str, i64, &[&str])] = &[
+            ("4k", 4096, &[]),
+            ("4ki", 4096, &[]),
+            ("4kB", 4096, &[]),
+            ("4KiB", 4000, &["iec-unit"]),
+            ("4gib", 4_000_000_000, &["iec-unit"]),
+            ("4b", 4, &[]),
+            ("0x1000", 4096, &[]),
+            ("0x1k", 1, &["trailing-text"]),
+            ("0x1b", 27, &[]),
+            ("010", 10, &[]),
+            (" 8k", 8, &["leading-blank"]),
+            ("4 k", 4, &["trailing-text"]),
+            ("4kfoo", 4096, &["trailing-text"]),
+            ("4k/50", 4096, &["trailing-text"]),
+            ("1.5m", 1, &["fraction"]),
+            ("4e3", 4, &["trailing-text"]),
+            ("4*1024", 4, &["trailing-text"]),
+            ("50%", -51, &[]),
+            ("-4k", -4096, &[]),
+            ("8kibx", 8000, &["iec-unit", "trailing-text"]),
+            ("9223372036854775807k", -1024, &[]),
+            ("8kiB,4", 8000, &["iec-unit"]),
+        ];
+        for (text, want, codes) in cases {
+            let (got, found) = value(text, Unit::Count { kb_base: 1024 });
+            assert_eq!((got, found.as_slice()), (Some(*want), *codes), "{text}");
+        }
+    }
+
+    #[test]
+    fn kb_base_1000_turns_the_units_round() {
+        for (text, want) in [("4KiB", 4096), ("4kb", 4000), ("4Ki", 4000), ("4k", 4000)] {
+            assert_eq!(value(text, Unit::Count { kb_base: 1000 }), (Some(want), vec![]), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_as_fio_reads_them() {
+        let cases: &[(&str, i64, &[&str])] = &[
+            ("10", 10_000_000, &[]),
+            ("10S", 10_000_000, &[]),
+            ("1M", 60_000_000, &[]),
+            ("5msec", 5_000, &[]),
+            ("10sec", 10, &["time-unit"]),
+            ("1min", 1, &["time-unit"]),
+            ("1hr", 1, &["time-unit"]),
+            ("5msx", 5_000, &["time-unit"]),
+            ("1.5s", 1_000_000, &["fraction"]),
+            ("1.5ms", 1_000_000, &["fraction"]),
+            ("1 ms", 1_000_000, &["trailing-text"]),
+            (" 10s", 10_000_000, &["leading-blank"]),
+            ("10-20ms", 10_000, &["trailing-text"]),
+            ("0x10", 16, &["time-unit"]),
+            ("-1", -1_000_000, &["negative"]),
+            ("5m,1", 300_000_000, &[]),
+        ];
+        for (text, want, codes) in cases {
+            let (got, found) = value(text, Unit::Seconds);
+            assert_eq!((got, found.as_slice()), (Some(*want), *codes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for text in ["", "k", "foo", "(4*1024)", "--4k", "9223372036854775808", "é"] {
+            let (got, found) = value(text, Unit::Count { kb_base: 1024 });
+            assert_eq!((got, found), (None, vec!["not-a-number"]), "{text}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Byte patterns: `0xhex`, decimal numbers, `"text"` and `%o` for the offset, in any order.
+
+use super::Findings;
+use crate::model::VerifyPattern;
+
+/// The longest pattern that fio takes, in bytes.
+const PATTERN_MAX_BYTES: usize = 512;
+
+/// Decodes `text`; `offsets` tells whether `%o` is allowed.
+pub(crate) fn read(text: &str, offsets: bool, findings: &mut Findings) -> Option<VerifyPattern> {
+    let mut pattern = VerifyPattern::default();
+    let mut at = 0;
+    while at < text.len() && pattern.bytes.len() < PATTERN_MAX_BYTES {
+        let rest = &text[at..];
+        let Some(taken) = piece(rest, offsets, &mut pattern) else {
+            refuse(text, at, findings);
+            return None;
+        };
+        at += taken;
+    }
+    if pattern.bytes.is_empty() {
+        refuse(text, 0, findings);
+        return None;
+    }
+    pattern.bytes.truncate(PATTERN_MAX_BYTES);
+    Some(pattern)
+}
+
+fn refuse(text: &str, at: usize, findings: &mut Findings) {
+    let finding = findings.fault(at..text.len(), "pattern", format!("`{}` is not a pattern", &text[at..]));
+    if text[at..].starts_with('\'') {
+        finding
+            .fio("fio reads the bytes of that file; Fathom does not yet")
+            .write("write the bytes as `0x…` or \"text\"");
+    } else {
+        finding.write("write `0xdeadbeef`, a number, or text in double quotes");
+    }
+}
+
+/// Decodes the first piece of `rest` and says how many bytes of text it took.
+fn piece(rest: &str, offsets: bool, pattern: &mut VerifyPattern) -> Option<usize> {
+    if let Some(quoted) = rest.strip_prefix('"') {
+        let end = quoted.find('"')?;
+        pattern.bytes.extend_from_slice(&quoted.as_bytes()[..end]);
+        return Some(end + 2);
+    }
+    if offsets && rest.starts_with("%o") {
+        pattern.offsets.push(pattern.bytes.len());
+        pattern.bytes.extend_from_slice(&[0; 8]);
+        return Some(2);
+    }
+    if rest.starts_with("0x") || rest.starts_with("0X") {
+        return hexadecimal(rest, pattern);
+    }
+    decimal(rest, pattern)
+}
+
+/// Hexadecimal digits, two a byte in the order written; an odd first digit is a byte of its own.
+fn hexadecimal(rest: &str, pattern: &mut VerifyPattern) -> Option<usize> {
+    let digits = &rest[2..];
+    let length = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+    let (odd, pairs) = digits[..length].split_at(length % 2);
+    let byte = |text: &str| u8::from_str_radix(text, 16).ok();
+    if !odd.is_empty() {
+        pattern.bytes.push(byte(odd)?);
+    }
+    for at in (0..pairs.len()).step_by(2) {
+        pattern.bytes.push(byte(&pairs[at..at + 2])?);
+    }
+    (length > 0).then_some(2 + length)
+}
+
+/// A decimal number, least byte first, in as many bytes as it needs; negative ones in four.
+fn decimal(rest: &str, pattern: &mut VerifyPattern) -> Option<usize> {
+    let sign = usize::from(rest.starts_with('-'));
+    let length = sign + rest[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - sign);
+    let value: i64 = rest[..length].parse().ok()?;
+    let bytes = (value as u32).to_le_bytes();
+    let needed = (4 - (value as u32).leading_zeros() as usize / 8).max(1);
+    pattern.bytes.extend_from_slice(&bytes[..needed]);
+    Some(length)
+}

@@ -1,0 +1,41 @@
+//! Values that are one of a few words, with or without an argument.
+
+use super::Findings;
+use crate::suggest::closest;
+
+/// The word among `words` that `text` equals up to its first `,` or `:`, and the argument behind that.
+///
+/// Case matters, and so does a blank before the word: fio refuses both.
+pub(crate) fn read<'a>(
+    text: &'a str,
+    words: &[&'static str],
+    findings: &mut Findings,
+) -> Option<(&'static str, Option<&'a str>)> {
+    let end = text.find([',', ':']).unwrap_or(text.len());
+    let head = &text[..end];
+    if let Some(word) = words.iter().find(|word| **word == head) {
+        return Some((word, text.get(end + 1..)));
+    }
+    let finding = findings.fault(0..text.len().max(1).min(text.len()), "unknown-value", unknown(head));
+    let bare = head.trim();
+    match words
+        .iter()
+        .find(|word| word.eq_ignore_ascii_case(bare))
+        .copied()
+        .or_else(|| closest(bare, words.iter().copied()))
+    {
+        Some(word) => finding.write(format!("write `{word}`")),
+        None => finding.write(format!("one of {}", words.join(", "))),
+    };
+    None
+}
+
+fn unknown(head: &str) -> String {
+    if head.is_empty() {
+        "a value is missing".to_owned()
+    } else if head.trim() != head {
+        "a blank stands before the value".to_owned()
+    } else {
+        format!("`{head}` is not a value of this option")
+    }
+}

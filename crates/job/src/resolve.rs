@@ -1,0 +1,232 @@
+//! The second stage: from keys and values to jobs.
+
+use std::collections::HashSet;
+
+use crate::Dialect;
+use crate::apply::apply;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::draft::Draft;
+use crate::model::{Job, Plan};
+use crate::raw::{RawFile, RawJob, RawOption};
+use crate::read::{Finding, Findings, Weight};
+use crate::settle::settle;
+use crate::strict;
+use crate::table::{self, OptionSpec, Status};
+
+/// Makes jobs of sections, file by file.
+pub(crate) struct Resolver<'a> {
+    dialect: Dialect,
+    sections: &'a [String],
+    /// What later jobs begin with.
+    defaults: Base,
+    plan: Plan,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A draft and the options that made it, latest last.
+#[derive(Clone, Default)]
+struct Base {
+    draft: Draft,
+    given: Vec<(&'static OptionSpec, RawOption)>,
+}
+
+impl<'a> Resolver<'a> {
+    /// Keeps only the sections named, if any are; global sections stay.
+    pub(crate) fn new(dialect: Dialect, sections: &'a [String]) -> Self {
+        let (defaults, plan, diagnostics) = (Base::default(), Plan::default(), Vec::new());
+        Self { dialect, sections, defaults, plan, diagnostics }
+    }
+
+    /// Adds the jobs of a file. Each file but the first begins with fio's defaults, and its first job waits for all
+    /// jobs before it.
+    pub(crate) fn add(&mut self, file: &RawFile, first: bool) {
+        if !first {
+            self.defaults = Base::default();
+        }
+        let before = self.plan.jobs.len();
+        for job in &file.jobs {
+            self.section(job);
+        }
+        if let Some(job) = self.plan.jobs.get_mut(before).filter(|_| !first) {
+            job.grouping.stonewall = true;
+        }
+    }
+
+    /// The jobs, and every problem once, in the order of their places.
+    pub(crate) fn finish(mut self) -> (Plan, Vec<Diagnostic>) {
+        let mut seen = HashSet::new();
+        self.diagnostics.retain(|d| d.place.is_none() || seen.insert((d.code, d.place.clone(), d.message.clone())));
+        (self.plan, self.diagnostics)
+    }
+
+    fn section(&mut self, raw: &RawJob) {
+        if raw.global {
+            let mut base = std::mem::take(&mut self.defaults);
+            let echo = self.apply_all(&mut base, raw);
+            self.plan.globals.extend(echo);
+            self.defaults = base;
+        } else if self.sections.is_empty() || self.sections.contains(&raw.title) {
+            let mut base = self.defaults.clone();
+            base.draft.name = None;
+            let echo = self.apply_all(&mut base, raw);
+            let job = self.job(base, raw, echo);
+            self.plan.jobs.push(job);
+        }
+    }
+
+    fn job(&mut self, base: Base, raw: &RawJob, echo: Vec<(String, String)>) -> Job {
+        let Base { mut draft, given } = base;
+        draft.job.name = draft.name.clone().unwrap_or_else(|| raw.title.clone());
+        draft.job.echo = echo;
+        let context = strict::Context { given: &given, place: &raw.place };
+        if self.dialect == Dialect::Strict {
+            self.diagnostics.extend(strict::check(&draft, &context));
+        }
+        let (job, problems) = settle(draft, &context);
+        self.diagnostics.extend(problems);
+        job
+    }
+
+    /// Applies a section's options: first those of every engine, then those of the job's own engine.
+    fn apply_all(&mut self, base: &mut Base, raw: &RawJob) -> Vec<(String, String)> {
+        let mut order: Vec<&RawOption> = raw.options.iter().collect();
+        if !raw.ordered {
+            order.sort_by_key(|option| priority(&option.key));
+        }
+        let mut echo = Vec::new();
+        let (mut later, mut engine) = (Vec::new(), base.draft.job.engine.engine);
+        for option in order {
+            match table::find(&option.key, engine.name()) {
+                Some(spec) if spec.engines.is_empty() => self.option(base, spec, option, &mut echo),
+                _ if raw.ordered => self.private(base, option, &mut echo),
+                _ => later.push(option),
+            }
+            engine = base.draft.job.engine.engine;
+        }
+        later.into_iter().for_each(|option| self.private(base, option, &mut echo));
+        echo
+    }
+
+    fn private(&mut self, base: &mut Base, option: &RawOption, echo: &mut Vec<(String, String)>) {
+        let engine = base.draft.job.engine.engine.name();
+        let known = table::find_all(&option.key);
+        match table::find(&option.key, engine) {
+            Some(spec) => self.option(base, spec, option, echo),
+            // The engine itself is wrong and reported; its options cannot be judged.
+            None if !base.draft.engine_known && !known.is_empty() => {}
+            None => self.diagnostics.push(unknown_option(option, engine, known)),
+        }
+    }
+
+    fn option(
+        &mut self,
+        base: &mut Base,
+        spec: &'static OptionSpec,
+        option: &RawOption,
+        echo: &mut Vec<(String, String)>,
+    ) {
+        let text = option.value.clone().unwrap_or_default();
+        echo.push((spec.name.to_owned(), text));
+        if self.dialect == Dialect::Strict {
+            let found = strict::check_writing(spec, option);
+            let stop = !found.is_empty();
+            self.diagnostics.extend(found);
+            if stop {
+                return;
+            }
+        }
+        if !self.status(spec, option) {
+            return;
+        }
+        let mut findings = Findings::default();
+        apply(&mut base.draft, spec, option.value.as_deref(), &mut findings);
+        base.given.push((spec, option.clone()));
+        let strict = self.dialect == Dialect::Strict;
+        let told = findings.items.iter().filter(|f| strict || f.weight == Weight::Fault);
+        self.diagnostics.extend(told.map(|finding| diagnose(spec, option, finding)));
+    }
+
+    /// Whether the option is to be applied; says why not.
+    fn status(&mut self, spec: &OptionSpec, option: &RawOption) -> bool {
+        let text = option.value.as_deref().unwrap_or("1");
+        let place = option.key_place.clone();
+        match spec.status {
+            Status::Supported | Status::Accepted(_) => return true,
+            Status::NotYet if spec.is_default(text) => {}
+            Status::NotYet => self.diagnostics.push(not_yet(spec, place)),
+            Status::Profile | Status::Deprecated if self.dialect == Dialect::Fio => {}
+            Status::Profile => self.diagnostics.push(
+                Diagnostic::error("profile-option", format!("`{}` means nothing in a job", option.key))
+                    .at(place)
+                    .note("it belongs to one of fio's built-in profiles; fio accepts it and ignores it")
+                    .remedy(profile_remedy(spec)),
+            ),
+            Status::Deprecated => self.diagnostics.push(
+                Diagnostic::warning("deprecated", format!("`{}` has no effect any more", option.key))
+                    .at(place)
+                    .note("fio accepts it and ignores it")
+                    .remedy("leave it out"),
+            ),
+            Status::Removed => self.diagnostics.push(
+                Diagnostic::error("removed", format!("`{}` is no longer an option of fio", option.key))
+                    .at(place)
+                    .remedy("leave it out"),
+            ),
+        }
+        false
+    }
+}
+
+fn profile_remedy(spec: &OptionSpec) -> String {
+    match spec.name {
+        "threads" => "write `numjobs=` for workers, `thread` for threads, or leave it out".to_owned(),
+        "dir" => "write `directory=`".to_owned(),
+        "block" => "write `bs=`".to_owned(),
+        "numruns" => "write `loops=`".to_owned(),
+        _ => "leave it out".to_owned(),
+    }
+}
+
+fn not_yet(spec: &OptionSpec, place: Place) -> Diagnostic {
+    Diagnostic::error("not-supported", format!("`{}` is a fio option that is not supported yet", spec.name))
+        .at(place)
+        .note(spec.doc)
+        .remedy("leave it out, or run this job with fio")
+}
+
+/// Which options fio applies first and last, whatever their order in a section.
+fn priority(key: &str) -> u8 {
+    match table::find_all(key).first().map(|spec| spec.name) {
+        Some("kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy") => 0,
+        Some("filename" | "filename_format") => 2,
+        _ => 1,
+    }
+}
+
+fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Diagnostic {
+    let key = &option.key;
+    if let Some(spec) = known.first() {
+        return Diagnostic::error("engine-option", format!("`{key}` is no option of the engine `{engine}`"))
+            .at(option.key_place.clone())
+            .note(format!("it belongs to {}", spec.engines.join(", ")))
+            .remedy(format!("write `ioengine={}` before it, or leave it out", spec.engines[0]));
+    }
+    let diagnostic =
+        Diagnostic::error("unknown-option", format!("there is no option `{key}`")).at(option.key_place.clone());
+    match table::suggest(key) {
+        Some(name) => diagnostic.label(format!("did you mean `{name}`?")).remedy(format!("write `{name}`")),
+        None => diagnostic,
+    }
+}
+
+fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &Finding) -> Diagnostic {
+    let place = if option.value.is_some() { option.place_of(&finding.at) } else { option.key_place.clone() };
+    let mut diagnostic = Diagnostic::error(finding.code, format!("{}: {}", spec.name, finding.message)).at(place);
+    if !finding.note.is_empty() {
+        diagnostic = diagnostic.note(&*finding.note);
+    }
+    if !finding.remedy.is_empty() {
+        diagnostic = diagnostic.remedy(&*finding.remedy);
+    }
+    diagnostic
+}

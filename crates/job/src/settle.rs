@@ -1,0 +1,98 @@
+//! Brings the settings of a draft into agreement, once all of them are known.
+
+use crate::diagnostic::Diagnostic;
+use crate::draft::Draft;
+use crate::model::*;
+use crate::strict::Context;
+
+/// The job that a draft amounts to, and what makes it impossible.
+pub(crate) fn settle(draft: Draft, context: &Context<'_>) -> (Job, Vec<Diagnostic>) {
+    let mut problems = Vec::new();
+    let block_sizes = block_sizes(&draft, context, &mut problems);
+    let blockalign = block_align(&draft);
+    let mut job = draft.job;
+    job.pattern.block_sizes = block_sizes;
+    job.pattern.blockalign = blockalign;
+    job.pattern.rwmixread = job.pattern.rwmixread.min(100);
+    settle_map(&mut job.pattern);
+    settle_depth(&mut job.pace);
+    settle_engine(&mut job.engine);
+    if job.grouping.numjobs == 0 {
+        problems.push(
+            context
+                .error("numjobs", "numjobs", "a job without workers does nothing")
+                .note("fio clones it until it runs out of room and fails")
+                .remedy("write `numjobs=1`, or leave the job out"),
+        );
+    }
+    if !job.files.filenames.is_empty() {
+        job.files.nrfiles = job.files.filenames.len() as u32;
+    }
+    (job, problems)
+}
+
+fn block_sizes(draft: &Draft, context: &Context<'_>, problems: &mut Vec<Diagnostic>) -> PerKind<BlockSizes> {
+    PerKind::from_slots(|slot| {
+        let (sizes, option) = match (&draft.splits[slot], draft.ranges[slot]) {
+            (Some(split), _) => (split.iter().map(|&(size, share)| (narrow(size), share)).collect(), "bssplit"),
+            (None, Some((low, high))) => (vec![(narrow(low), 0), (narrow(high), 0)], "bsrange"),
+            (None, None) => (vec![(narrow(draft.bs[slot]), 100)], "bs"),
+        };
+        if sizes.iter().any(|(size, _)| !(1..=BLOCK_MAX_BYTES).contains(size)) {
+            let message = format!("a block has from 1 byte to {} MiB", BLOCK_MAX_BYTES >> 20);
+            problems.push(context.error("block-size", option, &message));
+        }
+        match (sizes.as_slice(), option) {
+            ([(low, _), (high, _)], "bsrange") if low != high => BlockSizes::Range(*low, *high),
+            (_, "bssplit") if sizes.len() > 1 => BlockSizes::Split(sizes),
+            _ => BlockSizes::Fixed(sizes[0].0),
+        }
+    })
+}
+
+/// The largest block: more would not fit into one request on Linux.
+const BLOCK_MAX_BYTES: u32 = 1 << 30;
+
+/// Saturates, so that what does not fit is found too large.
+fn narrow(size: u64) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX)
+}
+
+fn block_align(draft: &Draft) -> Option<PerKind<u32>> {
+    let [read, write, trim] = draft.align;
+    if read.is_none() && write.is_none() && trim.is_none() {
+        return None;
+    }
+    let least = |slot: usize| {
+        let range = draft.ranges[slot].map(|range| range.0);
+        let split = draft.splits[slot].as_ref().and_then(|split| split.iter().map(|entry| entry.0).min());
+        split.or(range).unwrap_or(draft.bs[slot])
+    };
+    Some(PerKind::from_slots(|slot| narrow(draft.align[slot].unwrap_or_else(|| least(slot)))))
+}
+
+/// A map of blocks makes no sense where some blocks are meant to come more often, or where blocks may overlap.
+fn settle_map(pattern: &mut Pattern) {
+    let distributions = [&pattern.distribution.read, &pattern.distribution.write, &pattern.distribution.trim];
+    let skewed = distributions.iter().any(|distribution| **distribution != Distribution::Uniform);
+    pattern.norandommap |= skewed || pattern.blockalign.is_some();
+}
+
+/// No batch is larger than the depth.
+fn settle_depth(pace: &mut Pace) {
+    let depth = pace.iodepth;
+    pace.batch = pace.batch.map(|batch| batch.min(depth));
+    pace.batch_complete_min = pace.batch_complete_min.min(depth);
+    pace.batch_complete_max = pace.batch_complete_max.map(|most| most.min(depth));
+    pace.iodepth_low = pace.iodepth_low.map(|low| low.min(depth));
+}
+
+/// Forgets what another engine was told.
+fn settle_engine(options: &mut EngineOptions) {
+    let ring = options.engine == Engine::IoUring;
+    options.hipri &= ring || options.engine == Engine::Pvsync2;
+    options.fixedbufs &= ring;
+    options.registerfiles &= ring;
+    options.sqthread_poll &= ring;
+    options.sqthread_poll_cpu = options.sqthread_poll_cpu.filter(|_| ring);
+}

@@ -1,0 +1,117 @@
+//! What the strict dialect refuses although every single value can be read: options that fio would not heed together,
+//! and writing that loses text.
+
+use units::Nanos;
+
+use crate::diagnostic::{Diagnostic, Place};
+use crate::draft::Draft;
+use crate::raw::RawOption;
+use crate::table::OptionSpec;
+
+/// Where a job's settings came from.
+pub(crate) struct Context<'a> {
+    /// The options applied to it, latest last.
+    pub(crate) given: &'a [(&'static OptionSpec, RawOption)],
+    /// Its title.
+    pub(crate) place: &'a Place,
+}
+
+impl Context<'_> {
+    /// The last writing of the option `name`.
+    fn last(&self, name: &str) -> Option<&RawOption> {
+        self.given.iter().rev().find(|(spec, _)| spec.name == name).map(|(_, option)| option)
+    }
+
+    /// An error at the last writing of the option `name`, or at the job's title.
+    pub(crate) fn error(&self, code: &'static str, name: &str, message: &str) -> Diagnostic {
+        let place = self.last(name).map_or(self.place, |option| &option.value_place);
+        Diagnostic::error(code, message).at(place.clone())
+    }
+}
+
+/// Problems of how one option is written.
+pub(crate) fn check_writing(spec: &OptionSpec, option: &RawOption) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for name in &option.unset {
+        found.push(
+            Diagnostic::error("unset-variable", format!("{}: the environment variable `{name}` is not set", spec.name))
+                .at(option.value_place.clone())
+                .note("fio puts nothing in its place")
+                .remedy(format!("set it, for example `{name}=… fathom run …`")),
+        );
+    }
+    if let Some(cut) = option.cut.as_ref().filter(|cut| cuts_value(option, cut)) {
+        found.push(
+            Diagnostic::error("comment-in-value", format!("{}: a comment begins within the value", spec.name))
+                .at(cut.clone())
+                .note(format!(
+                    "fio reads `{}`: `;` and `#` begin a comment anywhere",
+                    option.value.as_deref().unwrap_or("")
+                ))
+                .remedy("put a blank before the comment, or choose a value without `;` and `#`"),
+        );
+    }
+    found
+}
+
+/// A comment behind a blank is one; one glued to the value, or within quotes, is part of what was meant.
+fn cuts_value(option: &RawOption, cut: &Place) -> bool {
+    let before = cut.text.chars().nth(cut.column.saturating_sub(2));
+    let quotes = option.value.as_deref().unwrap_or("").matches('"').count();
+    !before.is_some_and(char::is_whitespace) || quotes % 2 == 1
+}
+
+/// Problems of options that do not go together.
+pub(crate) fn check(draft: &Draft, context: &Context<'_>) -> Vec<Diagnostic> {
+    let checks = [depth, time_based, engine_options, direct_and_buffered];
+    checks.iter().filter_map(|check| check(draft, context)).collect()
+}
+
+fn depth(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+    let engine = draft.job.engine.engine;
+    let depth = draft.job.pace.iodepth;
+    (depth > 1 && !engine.is_async() && draft.engine_known).then(|| {
+        context
+            .error(
+                "depth-ignored",
+                "iodepth",
+                &format!("the engine `{}` keeps one operation in flight, not {depth}", engine.name()),
+            )
+            .note("fio runs with a depth of 1 and says so only on its standard output")
+            .remedy("write `ioengine=io_uring` or `ioengine=libaio`, or use `numjobs` for more in flight")
+    })
+}
+
+fn time_based(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+    let extent = &draft.job.extent;
+    (extent.time_based && extent.runtime == Nanos::ZERO).then(|| {
+        context
+            .error("time-based", "time_based", "`time_based` needs a `runtime`")
+            .note("fio ignores it without one")
+            .remedy("write `runtime=60s`, or leave `time_based` out")
+    })
+}
+
+fn engine_options(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+    let engine = draft.job.engine.engine.name();
+    let mut ignored =
+        context.given.iter().rev().filter(|(spec, _)| !spec.engines.is_empty() && !spec.engines.contains(&engine));
+    let (spec, option) = ignored.next().filter(|_| draft.engine_known)?;
+    Some(
+        Diagnostic::error("engine-option", format!("the engine `{engine}` ignores `{}`", spec.name))
+            .at(option.key_place.clone())
+            .note(format!("it was set for all jobs, but is an option of {}", spec.engines.join(", ")))
+            .remedy("set it in the jobs that use one of these engines"),
+    )
+}
+
+fn direct_and_buffered(_: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+    let value = |name| context.last(name).and_then(|option| option.value.as_deref());
+    let (direct, buffered) = (value("direct")?, value("buffered")?);
+    (direct == buffered).then(|| {
+        context
+            .error("direct-and-buffered", "buffered", "`direct` and `buffered` contradict each other")
+            .note("fio heeds the later one")
+            .remedy("leave one of them out")
+    })
+}

@@ -1,0 +1,161 @@
+//! How operations reach the device.
+
+use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, in_category, int, later, switch, word};
+use crate::draft::Draft;
+use crate::model::{Engine, Memory};
+use crate::read::Findings;
+
+pub(super) static OPTIONS: &[OptionSpec] = &in_category(
+    Category::Engine,
+    [
+        OptionSpec::new("ioengine", Kind::Text, Setter::Special(ioengine), "Which engine carries out operations.")
+            .default("psync"),
+        switch("direct", "0", "Go past the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
+        switch("buffered", "1", "Go through the page cache; the opposite of `direct`.", |d, on| {
+            d.job.engine.direct = !on;
+        }),
+        later("atomic", Kind::Bool, "Writes succeed or fail as a whole; implies `direct`.").default("0"),
+        int("iodepth", (1, ANY), "How many operations are kept in flight.", |d, n| d.job.pace.iodepth = n as u32)
+            .default("1"),
+        int("iodepth_batch", (0, ANY), "Submit in groups of this many; 0 for as many as there are.", |d, n| {
+            d.job.pace.batch = (n > 0).then_some(n as u32);
+        })
+        .alias(&["iodepth_batch_submit"])
+        .default("1"),
+        int("iodepth_batch_complete_min", (0, ANY), "Collect at least this many at a time; 0 to poll.", |d, n| {
+            d.job.pace.batch_complete_min = n as u32;
+        })
+        .alias(&["iodepth_batch_complete"])
+        .default("1"),
+        int("iodepth_batch_complete_max", (0, ANY), "Collect at most this many at a time.", |d, n| {
+            d.job.pace.batch_complete_max = (n > 0).then_some(n as u32);
+        }),
+        int("iodepth_low", (0, ANY), "Refill only when this few are left in flight.", |d, n| {
+            d.job.pace.iodepth_low = (n > 0).then_some(n as u32);
+        }),
+        later("serialize_overlap", Kind::Bool, "Hold back operations that overlap one in flight.").default("0"),
+        later("io_submit_mode", Kind::Word(&["inline", "offload"]), "Submit from the worker or from helper threads.")
+            .default("inline"),
+        word(
+            "mem",
+            &["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"],
+            "Where buffers come from.",
+            |d, w, _, _| d.job.engine.mem = memory(w),
+        )
+        .alias(&["iomem"])
+        .default("malloc"),
+        int("iomem_align", (0, ANY), "Alignment of buffers in bytes; never below 4096 in Fathom.", |d, n| {
+            d.job.engine.iomem_align = n as u32;
+        })
+        .alias(&["mem_align"])
+        .default("0"),
+        later("hugepage-size", Kind::Int(0, ANY), "Size of the huge pages that buffers use.").default("2097152"),
+        accepted(
+            "clocksource",
+            Kind::Word(&["gettimeofday", "clock_gettime", "cpu"]),
+            "Which clock times operations.",
+            "Fathom uses the fastest clock that is exact",
+        ),
+        accepted(
+            "gtod_cpu",
+            Kind::Int(0, ANY),
+            "A processor that does nothing but read the clock.",
+            "reading the clock is cheap",
+        ),
+    ],
+);
+
+fn memory(word: &str) -> Memory {
+    match word {
+        "shm" => Memory::Shm,
+        "shmhuge" => Memory::ShmHuge,
+        "mmap" => Memory::Mmap,
+        "mmapshared" => Memory::MmapShared,
+        "mmaphuge" => Memory::MmapHuge,
+        _ => Memory::Malloc,
+    }
+}
+
+/// The engines of fio that Fathom does not have.
+const FOREIGN: &[&str] = &[
+    "cpuio",
+    "net",
+    "netsplice",
+    "ftruncate",
+    "filecreate",
+    "filestat",
+    "filedelete",
+    "dircreate",
+    "dirstat",
+    "dirdelete",
+    "exec",
+    "page_fault",
+    "falloc",
+    "e4defrag",
+    "splice",
+    "mtd",
+    "sg",
+    "io_uring_cmd",
+    "rdma",
+    "rbd",
+    "rados",
+    "gfapi",
+    "gfapi_async",
+    "libhdfs",
+    "http",
+    "nbd",
+    "libiscsi",
+    "nfs",
+    "dfs",
+    "ime_psync",
+    "ime_psyncv",
+    "ime_aio",
+    "libpmem",
+    "pmemblk",
+    "dev-dax",
+    "libzbc",
+    "xnvme",
+    "libblkio",
+    "libcufile",
+    "libhipfile",
+    "windowsaio",
+    "solarisaio",
+    "guasi",
+    "external",
+];
+
+/// All engines that Fathom has.
+pub(crate) const ENGINES: [Engine; 10] = [
+    Engine::IoUring,
+    Engine::Libaio,
+    Engine::Psync,
+    Engine::Sync,
+    Engine::Vsync,
+    Engine::Pvsync,
+    Engine::Pvsync2,
+    Engine::Posixaio,
+    Engine::Mmap,
+    Engine::Null,
+];
+
+fn ioengine(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    let name = &text[..text.find([',', ':']).unwrap_or(text.len())];
+    if let Some(engine) = ENGINES.into_iter().find(|engine| engine.name() == name) {
+        draft.job.engine.engine = engine;
+        draft.engine_known = true;
+        return;
+    }
+    draft.engine_known = false;
+    let names = ENGINES.map(Engine::name);
+    if FOREIGN.contains(&name) {
+        findings
+            .fault(0..text.len(), "not-supported", format!("fio's engine `{name}` is not supported yet"))
+            .write(format!("one of {}", names.join(", ")));
+    } else {
+        let finding = findings.fault(0..text.len(), "unknown-value", format!("there is no engine `{name}`"));
+        match crate::suggest::closest(name.trim(), names.into_iter()) {
+            Some(near) => finding.write(format!("write `{near}`")),
+            None => finding.write(format!("one of {}", names.join(", "))),
+        };
+    }
+}

@@ -1,0 +1,92 @@
+//! Which part of the files, how much, and for how long.
+
+use units::Nanos;
+
+use super::spec::{Category, Kind, OptionSpec, Setter, flag, in_category, later};
+use crate::draft::Draft;
+use crate::model::Size;
+use crate::read::number::{Unit, micros};
+use crate::read::{Findings, lists};
+
+pub(super) static OPTIONS: &[OptionSpec] = &in_category(
+    Category::Extent,
+    [
+        size("size", "How many bytes of its files the job covers, or per cent of existing ones.", |d, size| {
+            d.job.extent.size = nonzero(size);
+        }),
+        size("io_size", "How much is transferred, where that differs from `size`.", |d, size| {
+            d.job.extent.io_size = nonzero(size);
+        })
+        .alias(&["io_limit"]),
+        size("offset", "Where in its files the job begins.", |d, size| d.job.extent.offset = size)
+            .alias(&["fileoffset"])
+            .default("0"),
+        size("offset_increment", "How much further each clone begins.", |d, size| d.job.extent.offset_increment = size)
+            .default("0"),
+        later("offset_align", Kind::Long(0), "Round the beginning up to a multiple of this.").default("0"),
+        OptionSpec::new(
+            "number_ios",
+            Kind::Long(0),
+            Setter::Number(|d, n| d.job.extent.number_ios = (n > 0).then_some(n)),
+            "End after this many operations at most.",
+        )
+        .default("0"),
+        time("runtime", "End after this time at most.", |d, t| d.job.extent.runtime = t)
+            .alias(&["timeout"])
+            .default("0"),
+        flag("time_based", "Go on over and over until `runtime` ends.", |d, on| d.job.extent.time_based = on),
+        time("ramp_time", "Run so long before results count; `runtime` begins after it.", |d, t| {
+            d.job.extent.ramp_time = t;
+        }),
+        later("ramp_size", Kind::Long(1), "Transfer so much before results count."),
+        OptionSpec::new(
+            "startdelay",
+            Kind::Seconds,
+            Setter::Special(startdelay),
+            "Wait so long before the job begins; a range `low-high` draws a time from it.",
+        )
+        .default("0"),
+        later("steadystate", Kind::Word(STEADY), "End when this measure has become steady.")
+            .alias(&["ss"])
+            .default("iops_slope:0.01%"),
+        later("steadystate_duration", Kind::Seconds, "How long it must be steady.").alias(&["ss_dur"]).default("0"),
+        later("steadystate_ramp_time", Kind::Seconds, "How long to wait before looking.")
+            .alias(&["ss_ramp"])
+            .default("0"),
+        later("steadystate_check_interval", Kind::Seconds, "How often to look.").alias(&["ss_interval"]).default("1"),
+        later("num_range", Kind::Int(0, 256), "How many ranges one trim names.").default("1"),
+    ],
+);
+
+const STEADY: &[&str] = &["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"];
+
+const fn size(name: &'static str, doc: &'static str, set: fn(&mut Draft, Size)) -> OptionSpec {
+    OptionSpec::new(name, Kind::Size, Setter::Size(set), doc)
+}
+
+const fn time(name: &'static str, doc: &'static str, set: fn(&mut Draft, Nanos)) -> OptionSpec {
+    OptionSpec::new(name, Kind::Seconds, Setter::Time(set), doc)
+}
+
+/// fio takes a size of nothing for none given.
+fn nonzero(size: Size) -> Option<Size> {
+    match size {
+        Size::Bytes(bytes) if bytes.get() == 0 => None,
+        Size::Percent(0) => None,
+        size => Some(size),
+    }
+}
+
+fn startdelay(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    let mut ends = (Nanos::ZERO, Nanos::ZERO);
+    lists::interval(text, Unit::Seconds, findings, |slot, last, value| {
+        let value = micros(value);
+        if slot == 0 {
+            ends.0 = value;
+        }
+        if slot == 1 || (slot == 0 && last) {
+            ends.1 = value;
+        }
+    });
+    draft.job.extent.startdelay = (ends.0.min(ends.1), ends.0.max(ends.1));
+}

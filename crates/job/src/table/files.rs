@@ -1,0 +1,160 @@
+//! Which files, and how they are made.
+
+use units::Bytes;
+
+use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, in_category, int, later, switch, text, word};
+use crate::draft::Draft;
+use crate::model::{Fallocate, FileOrder, FileService, OpenSync};
+use crate::names;
+use crate::read::number::Unit;
+use crate::read::{Findings, lists, skew};
+
+pub(super) static OPTIONS: &[OptionSpec] = &in_category(
+    Category::Files,
+    [
+        text("filename", "Files or devices, separated by `:` (a colon in a name is `\\:`).", |d, value| {
+            d.job.files.filenames = names::split(value);
+        }),
+        text("directory", "Directories for relative names, separated by `:`; clones take turns.", |d, value| {
+            d.job.files.directories = names::split(value);
+        }),
+        text("filename_format", "Template of generated names, of $jobname, $jobnum and $filenum.", |d, value| {
+            d.job.files.filename_format = value.to_owned();
+        })
+        .default("$jobname.$jobnum.$filenum"),
+        int("nrfiles", (0, ANY), "How many files each worker makes; `size` is divided among them.", |d, n| {
+            d.job.files.nrfiles = (n as u32).max(1);
+        })
+        .alias(&["nr_files"])
+        .default("1"),
+        int("openfiles", (0, ANY), "How many files are open at once at most; all unless set.", |d, n| {
+            d.job.files.openfiles = (n > 0).then_some(n as u32);
+        }),
+        word("file_service_type", FILE_ORDERS, "Which file comes next.", file_service).default("roundrobin"),
+        OptionSpec::new(
+            "filesize",
+            Kind::Long(1),
+            Setter::Special(filesize),
+            "Size of each file, or a range `low-high`.",
+        ),
+        switch("create_on_open", "0", "Make files when they are opened, not before the run.", |d, on| {
+            d.job.files.create_on_open = on;
+        }),
+        word(
+            "fallocate",
+            &["none", "native", "posix", "keep", "truncate", "0", "1"],
+            "How space is reserved before a file is written.",
+            |d, w, _, _| d.job.files.fallocate = fallocate(w),
+        )
+        .default("native"),
+        switch("overwrite", "0", "Write a file in full before the run, so that writes never extend it.", |d, on| {
+            d.job.files.overwrite = on;
+        }),
+        switch("invalidate", "1", "Drop the page cache of each file before the run.", |d, on| {
+            d.job.files.invalidate = on
+        }),
+        word("sync", &["none", "0", "sync", "1", "dsync"], "Open files with O_SYNC or O_DSYNC.", |d, w, _, _| {
+            d.job.files.open_sync = match w {
+                "sync" | "1" => OpenSync::Sync,
+                "dsync" => OpenSync::Dsync,
+                _ => OpenSync::None,
+            };
+        })
+        .default("none"),
+        switch("allow_file_create", "1", "Permit making files that do not exist.", |d, on| {
+            d.job.files.allow_file_create = on;
+        }),
+        switch("allow_mounted_write", "0", "Permit writes to a mounted device.", |d, on| {
+            d.job.files.allow_mounted_write = on;
+        }),
+        accepted(
+            "create_serialize",
+            Kind::Bool,
+            "Make the files of one job after those of another.",
+            "files are made one after the other",
+        )
+        .default("1"),
+        accepted(
+            "create_fsync",
+            Kind::Bool,
+            "Flush each file after it is made.",
+            "files are flushed after they are made",
+        )
+        .default("1"),
+        later("create_only", Kind::Bool, "Make the files and run nothing.").default("0"),
+        later("file_append", Kind::Bool, "Begin at the end of the files.").default("0"),
+        later("fill_device", Kind::Bool, "Write until there is no space left.").alias(&["fill_fs"]).default("0"),
+        later("pre_read", Kind::Bool, "Read the files into the cache before the run.").default("0"),
+        later("unlink", Kind::Bool, "Remove the files after the job.").default("0"),
+        later("unlink_each_loop", Kind::Bool, "Remove the files after each loop of the job.").default("0"),
+        later(
+            "fadvise_hint",
+            Kind::Word(&["0", "1", "random", "sequential", "noreuse"]),
+            "Tell the kernel the pattern.",
+        )
+        .default("1"),
+        later("write_hint", Kind::Word(&["none", "short", "medium", "long", "extreme"]), "Expected life of the data.")
+            .default("none"),
+        later("lockfile", Kind::Word(&["none", "exclusive", "readwrite"]), "Lock files while they are used.")
+            .default("none"),
+        later("filetype", Kind::Word(&["none", "file", "block", "char"]), "Take all files for this type.")
+            .default("none"),
+        later("opendir", Kind::Text, "Use every file below this directory."),
+        accepted(
+            "unique_filename",
+            Kind::Bool,
+            "Keep the names of network clients apart.",
+            "there are no network clients",
+        )
+        .default("1"),
+    ],
+);
+
+const FILE_ORDERS: &[&str] = &["random", "zipf", "pareto", "normal", "gauss", "roundrobin", "sequential"];
+
+fn fallocate(word: &str) -> Fallocate {
+    match word {
+        "native" => Fallocate::Native,
+        "posix" | "1" => Fallocate::Posix,
+        "keep" => Fallocate::Keep,
+        "truncate" => Fallocate::Truncate,
+        _ => Fallocate::None,
+    }
+}
+
+/// The argument is the shape of a distribution, else how many operations a file gets at a time.
+fn file_service(draft: &mut Draft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
+    let text = argument.unwrap_or("");
+    let mut switch_every = 1;
+    let order = match word {
+        "zipf" => skew::exponent(text, findings).map(FileOrder::Zipf),
+        "pareto" => skew::power(text, findings).map(FileOrder::Pareto),
+        "normal" | "gauss" => skew::deviation(text, findings).map(FileOrder::Normal),
+        other => {
+            switch_every = lists::leading_count(text, findings).max(1);
+            Some(match other {
+                "random" => FileOrder::Random,
+                "sequential" => FileOrder::Sequential,
+                _ => FileOrder::RoundRobin,
+            })
+        }
+    };
+    if let Some(order) = order {
+        draft.job.files.service = FileService { order, switch_every };
+    }
+}
+
+fn filesize(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    let unit = Unit::Count { kb_base: draft.kb_base() };
+    let mut ends = draft.job.files.filesize.unwrap_or_default();
+    lists::interval(text, unit, findings, |slot, last, value| {
+        let value = Bytes::new(value as u64);
+        if slot == 0 {
+            ends.0 = value;
+        }
+        if slot == 1 || (slot == 0 && last) {
+            ends.1 = value;
+        }
+    });
+    draft.job.files.filesize = Some((ends.0.min(ends.1), ends.0.max(ends.1)));
+}

@@ -1,0 +1,206 @@
+//! Reads or writes, where, in which sizes, and what is written.
+
+use super::spec::{ANY, Category, Kind, OptionSpec, Setter, flag, in_category, int, later, switch, word};
+use crate::draft::Draft;
+use crate::model::{Direction, Generator};
+use crate::read::number::Unit;
+use crate::read::{Findings, lists, number, pattern, skew};
+
+pub(super) static OPTIONS: &[OptionSpec] = &in_category(
+    Category::Pattern,
+    [
+        word("rw", DIRECTIONS, "Reads, writes or trims, in sequence or at random.", rw)
+            .alias(&["readwrite"])
+            .default("read"),
+        int("rwmixread", (0, 100), "Share of reads in a mix, in per cent.", |d, n| d.job.pattern.rwmixread = n as u32)
+            .default("50"),
+        int("rwmixwrite", (0, 100), "Share of writes in a mix, in per cent; the later of the two counts.", |d, n| {
+            d.job.pattern.rwmixread = 100_u32.wrapping_sub(n as u32);
+        })
+        .default("50"),
+        OptionSpec::new(
+            "bs",
+            Kind::Long(1),
+            Setter::Slots(|d, slot, last, n| Draft::fill(&mut d.bs, slot, last, &n)),
+            "Size of each operation, for reads, writes and trims separated by commas.",
+        )
+        .alias(&["blocksize"])
+        .default("4096"),
+        OptionSpec::new(
+            "bsrange",
+            Kind::Ranges,
+            Setter::Special(bsrange),
+            "Sizes anywhere between two, in multiples of the lower.",
+        )
+        .alias(&["blocksize_range"]),
+        OptionSpec::new("bssplit", Kind::Text, Setter::Special(bssplit), "Sizes with a share each: `4k/60:64k/40`."),
+        flag("bs_unaligned", "Sizes within a range may be any number of bytes.", |d, on| {
+            d.job.pattern.bs_unaligned = on
+        })
+        .alias(&["blocksize_unaligned"]),
+        OptionSpec::new(
+            "ba",
+            Kind::Long(1),
+            Setter::Slots(|d, slot, last, n| Draft::fill(&mut d.align, slot, last, &Some(n))),
+            "Offsets are multiples of this instead of the least size.",
+        )
+        .alias(&["blockalign"]),
+        later("bs_is_seq_rand", Kind::Bool, "Take two sizes for sequential and random, not for reads and writes.")
+            .default("0"),
+        flag("norandommap", "Blocks may come again before all have come once.", |d, on| d.job.pattern.norandommap = on),
+        OptionSpec::new(
+            "softrandommap",
+            Kind::Bool,
+            Setter::Nothing,
+            "Go on without a map of blocks where there is no memory for one.",
+        )
+        .status(super::Status::Accepted("the map always fits"))
+        .default("0"),
+        word(
+            "random_generator",
+            &["tausworthe", "lfsr", "tausworthe64"],
+            "How random offsets are drawn; `lfsr` needs no map to avoid repeats.",
+            |d, w, _, _| {
+                d.job.pattern.generator = match w {
+                    "lfsr" => Generator::Lfsr,
+                    "tausworthe64" => Generator::Tausworthe64,
+                    _ => Generator::Tausworthe,
+                };
+            },
+        )
+        .default("tausworthe"),
+        OptionSpec::new(
+            "random_distribution",
+            Kind::Word(skew::WORDS),
+            Setter::Special(random_distribution),
+            "Where random offsets fall, for reads, writes and trims separated by commas.",
+        )
+        .default("random"),
+        later("random_sequence_stride", Kind::Bool, "Spread the `sequence` distribution over the file.").default("0"),
+        OptionSpec::new(
+            "percentage_random",
+            Kind::Int(0, 100),
+            Setter::Slots(percentage_random),
+            "Share of random offsets in a random pattern, in per cent.",
+        )
+        .default("100,100,100"),
+        switch("randrepeat", "1", "The same offsets on every run.", |d, on| d.job.pattern.randrepeat = on)
+            .alias(&["allrandrepeat"]),
+        OptionSpec::new(
+            "randseed",
+            Kind::Long(0),
+            Setter::Number(|d, n| d.job.pattern.randseed = Some(n)),
+            "Seed of everything random in the job; overrides `randrepeat`.",
+        )
+        .default("0x89"),
+        later("rw_sequencer", Kind::Word(&["sequential", "identical"]), "How offsets go on within a run of `rw=…:N`.")
+            .default("sequential"),
+        later("sprandom", Kind::Bool, "Precondition a flash device in one pass.").default("0"),
+        later("spr_num_regions", Kind::Int(0, ANY), "Regions of that pass.").default("100"),
+        later("spr_op", Kind::Floats(f64::MIN, f64::MAX), "The device's overprovisioning as a share, for that pass.")
+            .default("0.15"),
+        later("spr_cs", Kind::Long(0), "The device's cache in bytes, for that pass.").default("0"),
+        flag("zero_buffers", "Write zeroes.", |d, on| d.job.payload.zero_buffers = on),
+        flag("refill_buffers", "Fill the buffer with new random bytes before every write.", |d, on| {
+            d.job.payload.refill_buffers = on;
+        }),
+        switch("scramble_buffers", "1", "Change each buffer a little before every write.", |d, on| {
+            d.job.payload.scramble_buffers = on;
+        }),
+        OptionSpec::new(
+            "buffer_pattern",
+            Kind::Text,
+            Setter::Special(buffer_pattern),
+            "Write this pattern over and over.",
+        ),
+        later("buffer_compress_percentage", Kind::Int(0, 100), "How far buffers can be compressed, in per cent."),
+        later("buffer_compress_chunk", Kind::Int(0, ANY), "Length of each compressible piece of a buffer.")
+            .default("512"),
+        later("dedupe_percentage", Kind::Int(0, 100), "Share of buffers that repeat others, in per cent."),
+        later("dedupe_mode", Kind::Word(&["repeat", "working_set"]), "Which buffers are repeated.").default("repeat"),
+        later("dedupe_working_set_percentage", Kind::Int(0, 100), "Size of the set that is repeated, in per cent.")
+            .default("5"),
+        later("dedupe_global", Kind::Bool, "Repeat buffers across jobs too.").default("0"),
+    ],
+);
+
+const DIRECTIONS: &[&str] = &[
+    "read",
+    "write",
+    "trim",
+    "randread",
+    "randwrite",
+    "randtrim",
+    "rw",
+    "readwrite",
+    "randrw",
+    "trimwrite",
+    "randtrimwrite",
+];
+
+fn rw(draft: &mut Draft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
+    let pattern = &mut draft.job.pattern;
+    pattern.random = word.starts_with("rand");
+    pattern.direction = match word.trim_start_matches("rand") {
+        "write" => Direction::Write,
+        "trim" => Direction::Trim,
+        "rw" | "readwrite" => Direction::ReadWrite,
+        "trimwrite" => Direction::TrimWrite,
+        _ => Direction::Read,
+    };
+    pattern.modifier = i64::from(pattern.random);
+    let random = pattern.random;
+    if let Some(text) = argument.filter(|text| !text.is_empty()) {
+        draft.job.pattern.modifier = findings.within(word.len() + 1, |f| modifier(text, random, f));
+    }
+}
+
+/// How many operations in a row when random, else how many bytes to leave out.
+fn modifier(text: &str, random: bool, findings: &mut Findings) -> i64 {
+    let fallback = i64::from(random);
+    let value = number::read(text, Unit::Count { kb_base: 1024 }, findings).unwrap_or(fallback);
+    if random && !(1..=i64::from(u32::MAX)).contains(&value) {
+        findings.fault(0..text.len(), "out-of-range", format!("a random pattern cannot stay for {value} operations"));
+        return fallback;
+    }
+    value
+}
+
+fn bsrange(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    let unit = Unit::Count { kb_base: draft.kb_base() };
+    lists::ranges(text, unit, findings, |slot, last, low, high| {
+        Draft::fill(&mut draft.ranges, slot, last, &Some((low as u64, high as u64)));
+    });
+}
+
+fn bssplit(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    let parts = lists::split(text, ',');
+    for (slot, &(start, part)) in parts.iter().enumerate().take(3) {
+        let Some(shares) = findings.within(start, |f| lists::block_split(part, draft.kb_base(), f)) else { continue };
+        let shares = Some(shares.into_iter().map(|(size, share)| (size as u64, share)).collect());
+        Draft::fill(&mut draft.splits, slot, slot + 1 == parts.len(), &shares);
+    }
+}
+
+fn percentage_random(draft: &mut Draft, slot: usize, last: bool, n: u64) {
+    let shares = &mut draft.job.pattern.percentage_random;
+    let mut slots = [shares.read, shares.write, shares.trim];
+    Draft::fill(&mut slots, slot, last, &(n as u32));
+    [shares.read, shares.write, shares.trim] = slots;
+}
+
+fn random_distribution(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    let parts = lists::split(text, ',');
+    for (slot, &(start, part)) in parts.iter().enumerate().take(3) {
+        let (word, argument) = part.split_once(':').map_or((part, None), |(word, rest)| (word, Some(rest)));
+        let Some(distribution) = findings.within(start, |f| skew::read(word, argument, f)) else { continue };
+        let last = if slot + 1 == parts.len() { 3 } else { slot + 1 };
+        (slot..last).for_each(|at| *draft.job.pattern.distribution.slot(at) = distribution.clone());
+    }
+}
+
+fn buffer_pattern(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    if let Some(found) = pattern::read(text, false, findings) {
+        draft.job.payload.pattern = Some(found.bytes);
+    }
+}

@@ -1,0 +1,73 @@
+//! The option table: every job option that fio knows, as data.
+//!
+//! Parser, help, `docs/options.md` and completions are made from it, so an option is described in one place only.
+//! An option that works carries the function that changes a job; one that does not says why.
+
+mod engine;
+mod errors;
+mod extent;
+mod files;
+mod io;
+mod pace;
+mod private;
+mod process;
+mod spec;
+mod stats;
+mod verify;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+pub(crate) use spec::Setter;
+pub use spec::{Category, Kind, OptionSpec, Status};
+
+use crate::suggest::closest;
+
+/// Every option, by category and within it in the order of the documentation.
+pub static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
+    let tables = [
+        process::OPTIONS,
+        files::OPTIONS,
+        extent::OPTIONS,
+        io::OPTIONS,
+        engine::OPTIONS,
+        pace::OPTIONS,
+        verify::OPTIONS,
+        stats::OPTIONS,
+        errors::OPTIONS,
+        private::OPTIONS,
+    ];
+    tables.concat()
+});
+
+static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static OptionSpec>>> = LazyLock::new(|| {
+    let mut map: HashMap<_, Vec<_>> = HashMap::new();
+    for spec in OPTIONS.iter() {
+        for name in spec.names() {
+            map.entry(name).or_default().push(spec);
+        }
+    }
+    map
+});
+
+/// The option called `name`, by its name or an alias, that `engine` understands.
+///
+/// Options that belong to no engine come first.
+#[must_use]
+pub fn find(name: &str, engine: &str) -> Option<&'static OptionSpec> {
+    let specs = BY_NAME.get(name)?;
+    let general = specs.iter().find(|spec| spec.engines.is_empty());
+    general.or_else(|| specs.iter().find(|spec| spec.engines.contains(&engine))).copied()
+}
+
+/// Every option called `name`, of whatever engine.
+#[must_use]
+pub fn find_all(name: &str) -> &'static [&'static OptionSpec] {
+    BY_NAME.get(name).map_or(&[], Vec::as_slice)
+}
+
+/// The option name nearest to `name`, if one is near.
+#[must_use]
+pub fn suggest(name: &str) -> Option<&'static str> {
+    closest(name, OPTIONS.iter().flat_map(OptionSpec::names))
+}

@@ -1,0 +1,88 @@
+//! Names, clones, groups, processors.
+
+use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, flag, in_category, int, later, text, word};
+use crate::draft::Draft;
+use crate::read::{Findings, lists};
+
+pub(super) static OPTIONS: &[OptionSpec] = &in_category(
+    Category::Jobs,
+    [
+        text("name", "Name of the job; on the command line it begins a new job.", |d, name| {
+            d.name = Some(name.to_owned());
+        }),
+        text("description", "A remark that is repeated in the results.", |d, words| {
+            d.job.description = Some(words.to_owned());
+        }),
+        int("numjobs", (0, ANY), "How many workers run this job, each on its own.", |d, n| {
+            d.job.grouping.numjobs = n as u32;
+        })
+        .default("1"),
+        int("loops", (0, ANY), "How often the job is repeated.", |d, n| d.job.extent.loops = n as u32).default("1"),
+        flag("thread", "Workers are threads instead of processes; in Fathom they always are.", |d, on| {
+            d.job.grouping.thread = on;
+        }),
+        flag("stonewall", "Wait until all jobs written before this one have ended.", |d, on| {
+            d.job.grouping.stonewall = on;
+        })
+        .alias(&["wait_for_previous"]),
+        flag("new_group", "Begin a new group of results without waiting.", |d, on| d.job.grouping.new_group = on),
+        flag("group_reporting", "Merge the results of neighbouring jobs of one group.", |d, on| {
+            d.job.grouping.group_reporting = on;
+        }),
+        flag("exitall", "The end of this job ends the others.", |d, on| d.job.grouping.exitall = on),
+        later("exit_what", Kind::Word(&["group", "stonewall", "all"]), "Which jobs `exitall` ends.").default("group"),
+        later("exitall_on_error", Kind::Flag, "An error in this job ends all jobs."),
+        later("wait_for", Kind::Text, "Start when the job of this name has ended."),
+        OptionSpec::new(
+            "cpus_allowed",
+            Kind::Text,
+            Setter::Special(cpus_allowed),
+            "Processors that the workers may run on, such as `0-3,5`.",
+        ),
+        word(
+            "cpus_allowed_policy",
+            &["shared", "split"],
+            "All processors for all workers, or one for each.",
+            |d, w, _, _| {
+                d.job.grouping.cpus_split = w == "split";
+            },
+        ),
+        later("cpumask", Kind::Int(0, ANY), "Processors that the workers may run on, as a bit mask."),
+        later("numa_cpu_nodes", Kind::Text, "Memory nodes on whose processors the workers run."),
+        later("numa_mem_policy", Kind::Text, "Memory nodes from which the workers get memory."),
+        later("nice", Kind::Int(-20, 19), "The workers' priority for the processor.").default("0"),
+        later("prio", Kind::Int(0, 7), "Priority of the job's operations within their class."),
+        later("prioclass", Kind::Int(0, 3), "Class of priority of the job's operations."),
+        later("priohint", Kind::Int(0, 1023), "Hint that goes with the priority of the job's operations."),
+        later("ioscheduler", Kind::Text, "Switch the device to this scheduler before the job."),
+        later("cgroup", Kind::Text, "Put the job into this control group."),
+        later("cgroup_weight", Kind::Int(100, 1000), "Weight of that control group."),
+        later("cgroup_nodelete", Kind::Bool, "Leave the control group behind.").default("0"),
+        later("uid", Kind::Int(0, ANY), "Run the job as this user."),
+        later("gid", Kind::Int(0, ANY), "Run the job as this group."),
+        later("exec_prerun", Kind::Text, "Run this command before the job."),
+        later("exec_postrun", Kind::Text, "Run this command after the job."),
+        accepted(
+            "comm",
+            Kind::Text,
+            "Name of the worker in the system's list of processes.",
+            "Fathom's workers are threads of one process",
+        ),
+        later("lockmem", Kind::Long(0), "Keep this much memory locked while the job runs.").default("0"),
+        later(
+            "profile",
+            Kind::Word(&["tiobench", "act"]),
+            "Run one of the built-in procedures instead of jobs; see `fathom suite`.",
+        ),
+        later("flow_id", Kind::Int(0, ANY), "Which flow the job belongs to.").default("0"),
+        later("flow", Kind::Int(0, 1000), "Share of operations among the jobs of one flow.").default("0"),
+        later("flow_sleep", Kind::Int(0, ANY), "How long to sleep when ahead of the flow, in microseconds.")
+            .default("0"),
+    ],
+);
+
+fn cpus_allowed(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    if let Some(cpus) = lists::processors(text, findings) {
+        draft.job.grouping.cpus_allowed = cpus;
+    }
+}

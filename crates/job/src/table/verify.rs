@@ -1,0 +1,113 @@
+//! Checking what was written.
+
+use super::spec::{ANY, Category, Kind, OptionSpec, Setter, flag, in_category, later, switch};
+use crate::draft::Draft;
+use crate::model::VerifyMethod;
+use crate::read::{Findings, pattern, word};
+
+pub(super) static OPTIONS: &[OptionSpec] = &in_category(
+    Category::Verify,
+    [
+        OptionSpec::new("verify", Kind::Word(METHODS), Setter::Special(verify), "How written blocks are recognised.")
+            .default("0"),
+        switch("do_verify", "1", "Read back what was written.", |d, on| d.job.verify.do_verify = on),
+        switch("verify_fatal", "0", "Stop at the first mismatch.", |d, on| d.job.verify.fatal = on),
+        switch("verify_dump", "0", "Write the good and the bad block to files.", |d, on| d.job.verify.dump = on),
+        flag("verify_only", "Check what an earlier run of the job wrote, without writing.", |d, on| {
+            d.job.verify.only = on;
+        }),
+        OptionSpec::new(
+            "verify_pattern",
+            Kind::Text,
+            Setter::Special(verify_pattern),
+            "Bytes to write and expect; `%o` is the offset.",
+        ),
+        OptionSpec::new(
+            "verify_interval",
+            Kind::Int(96, ANY),
+            Setter::Number(|d, n| d.job.verify.interval = Some(n as u32)),
+            "Bytes between the headers of checked blocks.",
+        ),
+        later("verify_pattern_interval", Kind::Int(0, ANY), "Begin the pattern anew after so many bytes.").default("0"),
+        later("verify_offset", Kind::Int(48, ANY), "Where in a block its header stands."),
+        later("verify_policy", Kind::Word(&["completed", "fsynced"]), "Which writes a later check covers.")
+            .default("completed"),
+        later("verify_async", Kind::Int(0, ANY), "How many threads check.").default("0"),
+        later("verify_async_cpus", Kind::Text, "Processors of those threads."),
+        later("verify_backlog", Kind::Long(0), "Check after so many written blocks instead of at the end."),
+        later("verify_backlog_batch", Kind::Int(0, ANY), "How many blocks are checked at a time."),
+        later("experimental_verify", Kind::Bool, "Draw offsets again for the check instead of keeping a list."),
+        later("verify_state_load", Kind::Bool, "Check no more than an earlier run had written."),
+        later("verify_state_save", Kind::Bool, "Leave behind how far the run has written.").default("1"),
+        later("verify_write_sequence", Kind::Bool, "Check that blocks come in the order written.").default("1"),
+        later("verify_header_seed", Kind::Bool, "Check the seed in each block's header.").default("1"),
+        later("trim_percentage", Kind::Int(0, 100), "Share of checked blocks that is trimmed, in per cent.")
+            .default("0"),
+        later("trim_verify_zero", Kind::Bool, "Check that trimmed blocks read as zeroes.").default("1"),
+        later("trim_backlog", Kind::Long(0), "Trim after so many written blocks."),
+        later("trim_backlog_batch", Kind::Int(0, ANY), "How many blocks are trimmed at a time."),
+        deprecated("verifysort", "Check blocks in the order of their offsets."),
+        deprecated("verifysort_nr", "How many blocks are sorted for that."),
+    ],
+);
+
+const fn deprecated(name: &'static str, doc: &'static str) -> OptionSpec {
+    OptionSpec::new(name, Kind::Int(0, ANY), Setter::Nothing, doc).status(super::Status::Deprecated)
+}
+
+const METHODS: &[&str] = &[
+    "0",
+    "md5",
+    "crc64",
+    "crc32",
+    "crc32c-intel",
+    "crc32c",
+    "crc16",
+    "crc7",
+    "sha1",
+    "sha256",
+    "sha512",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "xxhash",
+    "meta",
+    "pattern",
+    "pattern_hdr",
+    "null",
+];
+
+fn verify(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    let Some((name, _)) = word::read(text, METHODS, findings) else { return };
+    let method = match name {
+        "0" => None,
+        "md5" => Some(VerifyMethod::Md5),
+        "crc64" => Some(VerifyMethod::Crc64),
+        "crc32" => Some(VerifyMethod::Crc32),
+        "crc32c" | "crc32c-intel" => Some(VerifyMethod::Crc32c),
+        "crc16" => Some(VerifyMethod::Crc16),
+        "crc7" => Some(VerifyMethod::Crc7),
+        "sha1" => Some(VerifyMethod::Sha1),
+        "sha256" => Some(VerifyMethod::Sha256),
+        "sha512" => Some(VerifyMethod::Sha512),
+        "xxhash" => Some(VerifyMethod::Xxhash),
+        "pattern" => Some(VerifyMethod::Pattern),
+        "null" => Some(VerifyMethod::Null),
+        _ => {
+            findings
+                .fault(0..text.len(), "not-supported", format!("fio's verification `{name}` is not supported yet"))
+                .write("for example `verify=crc32c`");
+            return;
+        }
+    };
+    draft.job.verify.method = method;
+}
+
+/// A pattern without a method means that the pattern is the method.
+fn verify_pattern(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    if let Some(found) = pattern::read(text, true, findings) {
+        draft.job.verify.pattern = found;
+        draft.job.verify.method.get_or_insert(VerifyMethod::Pattern);
+    }
+}
