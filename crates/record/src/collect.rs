@@ -29,15 +29,13 @@ pub struct Worker<'a> {
     pub summary: meter::Summary,
 }
 
-/// The results of workers, in their order. Workers of jobs with `group_reporting` are merged with the result before
-/// them if it is of the same group and merges too.
+/// The results of workers, in their order. A worker whose job has `group_reporting` is merged with the result before
+/// it if that is of the same group.
 ///
 /// As in fio, a merged result has the name and description of its first worker, and the options of its last.
 #[must_use]
 pub fn collect(workers: &[Worker<'_>]) -> Vec<JobResult> {
-    let merges = |a: &Worker<'_>, b: &Worker<'_>| {
-        a.group == b.group && a.job.grouping.group_reporting && b.job.grouping.group_reporting
-    };
+    let merges = |a: &Worker<'_>, b: &Worker<'_>| b.job.grouping.group_reporting && a.group == b.group;
     workers.chunk_by(merges).map(result).collect()
 }
 

@@ -28,6 +28,8 @@ pub use declared::{Declared, Kept, PerKind, Sizes};
 pub use latency::LatencyStats;
 pub use log::LogLine;
 pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};
-pub use run::{DiskUse, Evidence, Host, JobResult, Note, Outcome, Run, TargetFacts, TargetKind, Tool};
+pub use run::{
+    Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Run, TargetFacts, TargetKind, Tool,
+};
 pub use shares::{LatencyShares, Shares};
 pub use store::{ReadError, SCHEMA, from_json, to_json};

@@ -153,6 +153,18 @@ impl Measured {
         if self.runtime_ns == 0 { 0.0 } else { self.cpu.busy_ns() as f64 / self.runtime_ns as f64 }
     }
 
+    /// [`Self::runtime_ns`] in whole milliseconds.
+    #[must_use]
+    pub const fn runtime_ms(&self) -> u64 {
+        self.runtime_ns / 1_000_000
+    }
+
+    /// A time as a share of the runtime of all workers, in per cent.
+    #[must_use]
+    pub fn cpu_percent(&self, ns: u64) -> f64 {
+        if self.runtime_ms() == 0 { 0.0 } else { ns as f64 / 1e4 / self.runtime_ms() as f64 }
+    }
+
     /// How service times divide over fio's classes, in per cent of all operations.
     #[must_use]
     pub fn latency_shares(&self) -> LatencyShares {
@@ -243,6 +255,14 @@ pub struct Samples {
     pub mean: f64,
     /// Their deviation.
     pub stddev: f64,
+}
+
+impl Samples {
+    /// The mean as a share of a whole, in per cent and at most 100.
+    #[must_use]
+    pub fn percent_of(&self, whole: u64) -> f64 {
+        if whole == 0 || self.count == 0 { 0.0 } else { (self.mean * 100.0 / whole as f64).min(100.0) }
+    }
 }
 
 /// What the processor did.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, Measured};
+use crate::{Declared, DirectionResult, Kind, Measured, Samples};
 
 /// What one run leaves behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,8 @@ pub struct Run {
     pub host: Host,
     /// Options set for all jobs, as typed: name and text.
     pub globals: Vec<(String, String)>,
+    /// What was asked for, a job each.
+    pub asked: Vec<Asked>,
     /// Results in the order of jobs; those that report together are one.
     pub jobs: Vec<JobResult>,
     /// What the devices themselves counted.
@@ -50,10 +52,79 @@ impl Run {
         self.jobs.iter().filter(move |job| job.group == group)
     }
 
+    /// What the results of one reporting group make together for one kind; `None` where none has used it.
+    ///
+    /// As fio computes it: from whole milliseconds, bandwidth from the bytes of all over the longest runtime.
+    #[must_use]
+    pub fn group_totals(&self, group: u32, kind: Kind) -> Option<GroupTotals> {
+        let used = || self.in_group(group).map(|job| job.result.kind(kind)).filter(|result| result.runtime_ns > 0);
+        let rates = || used().map(DirectionResult::fio_bytes_per_second);
+        let runtimes = || used().map(DirectionResult::runtime_ms);
+        let bytes = used().map(|result| result.bytes).sum();
+        let runtime_ms_max = runtimes().max()?;
+        let together = DirectionResult { bytes, runtime_ns: runtime_ms_max * 1_000_000, ..DirectionResult::default() };
+        Some(GroupTotals {
+            bytes,
+            bytes_per_second: together.fio_bytes_per_second(),
+            bytes_per_second_min: rates().min()?,
+            bytes_per_second_max: rates().max()?,
+            runtime_ms_min: runtimes().min()?,
+            runtime_ms_max,
+        })
+    }
+
     /// Whether an option was given to one job or to all, by its canonical name.
     #[must_use]
     pub fn was_given(&self, job: &JobResult, option: &str) -> bool {
         job.echo.iter().chain(&self.globals).any(|(name, _)| name == option)
+    }
+}
+
+/// What the results of a reporting group make together for one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupTotals {
+    /// Bytes transferred.
+    pub bytes: u64,
+    /// Bytes per second of all together.
+    pub bytes_per_second: u64,
+    /// Bytes per second of the slowest.
+    pub bytes_per_second_min: u64,
+    /// Bytes per second of the fastest.
+    pub bytes_per_second_max: u64,
+    /// The shortest runtime in milliseconds.
+    pub runtime_ms_min: u64,
+    /// The longest runtime in milliseconds.
+    pub runtime_ms_max: u64,
+}
+
+impl GroupTotals {
+    /// The share of the group's bandwidth that samples make, in per cent and at most 100; fio cuts their mean to
+    /// whole KiB/s.
+    #[must_use]
+    pub fn share_percent(&self, bandwidth_kib: &Samples) -> f64 {
+        if self.bytes_per_second == 0 || bandwidth_kib.count == 0 {
+            return 0.0;
+        }
+        (bandwidth_kib.mean.trunc() * 1024.0 * 100.0 / self.bytes_per_second as f64).min(100.0)
+    }
+}
+
+/// A job as it was asked for, whatever became of its workers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Its name.
+    pub name: String,
+    /// Its reporting group.
+    pub group: u32,
+    /// What it asked for.
+    pub declared: Declared,
+}
+
+impl Asked {
+    /// What `job` in reporting group `group` asks for.
+    #[must_use]
+    pub fn of(job: &job::Job, group: u32) -> Self {
+        Self { name: job.name.clone(), group, declared: Declared::of(job) }
     }
 }
 

@@ -1,1 +1,23 @@
+//! Bytes for people and programs.
+//!
+//! Everything here takes a [`record::Run`], what [`analyse`] found in it, or both, and returns text. [`text()`] is for
+//! people at a terminal and ends with the verdict; [`json()`] is Fathom's own document; [`fio`] holds the formats that
+//! programs which parse fio's output accept; [`csv()`], [`markdown()`] and [`open_metrics()`] are tables. Findings are
+//! data until they come here: their sentences are in one file, `words.rs`.
+//!
+//! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), files, terminals, the
+//! environment, and the rendering of diagnostics about job files.
 
+mod civil;
+pub mod fio;
+mod logs;
+mod own;
+pub mod progress;
+mod tables;
+mod text;
+mod words;
+
+pub use logs::{LogOptions, log};
+pub use own::json;
+pub use tables::{csv, markdown, open_metrics};
+pub use text::{Style, text};

@@ -2,7 +2,7 @@
 
 use super::document::{Disk, Document, Figures, JobEntry, Pairs, Transfers};
 use crate::{
-    CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, LatencyShares, LatencyStats, Measured, PerKind,
+    Asked, CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, LatencyShares, LatencyStats, Measured, PerKind,
     ReadError, Run, SCHEMA, Samples, Shares, Sizes, Tool,
 };
 
@@ -32,17 +32,27 @@ fn line_starts<'a>(offset: &mut usize, line: &'a str) -> Option<(usize, &'a str)
 fn run(document: Document) -> Run {
     let taken_unix_ms = if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp * 1000 };
     let globals = document.globals.0;
+    let number = |(number, job)| result(number as u32, job, &globals);
+    let jobs: Vec<JobResult> = document.jobs.into_iter().enumerate().map(number).collect();
     Run {
         schema: SCHEMA,
         tool: Tool { name: "fio".to_owned(), version: document.version },
-        started_unix_ms: document.jobs.iter().map(|job| job.job_start).min().unwrap_or(0),
+        started_unix_ms: jobs.iter().map(|job| job.started_unix_ms).min().unwrap_or(0),
         taken_unix_ms,
         utc_offset_s: utc_offset_s(&document.time, document.timestamp),
-        jobs: document.jobs.into_iter().enumerate().map(|(number, job)| result(number as u32, job, &globals)).collect(),
+        asked: asked(&jobs),
+        jobs,
         disks: document.disk_util.into_iter().map(disk).collect(),
         globals,
         ..Run::default()
     }
+}
+
+/// Clones that were not merged are entries of one name, one after the other.
+fn asked(jobs: &[JobResult]) -> Vec<Asked> {
+    let clones = jobs.chunk_by(|a, b| a.name == b.name && a.group == b.group && b.declared.numjobs > 1);
+    let asked = |job: &JobResult| Asked { name: job.name.clone(), group: job.group, declared: job.declared.clone() };
+    clones.map(|clones| asked(&clones[0])).collect()
 }
 
 /// How far the clock in `Sat Nov 21 10:44:13 2026` is ahead of UTC, which nothing else in the document tells.

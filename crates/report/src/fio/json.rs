@@ -1,0 +1,199 @@
+//! `json` and `json+`.
+
+use record::{DirectionResult, DiskUse, GroupTotals, JobResult, Kind, LatencyShares, LatencyStats, Measured, Run};
+
+use super::writer::Writer;
+use super::{Options, Version};
+use crate::civil::Civil;
+
+const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+
+/// What a part of the document depends on besides its own figures.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    run: &'a Run,
+    bins: bool,
+    version: Version,
+}
+
+pub(super) fn document(out: &mut String, run: &Run, bins: bool, options: Options) {
+    let context = Context { run, bins, version: options.version };
+    let taken = Civil::at(run.taken_unix_ms, run.utc_offset_s);
+    Writer::new(out).root(|w| {
+        w.text("fio version", options.version.name());
+        w.int("timestamp", run.taken_unix_ms / 1000);
+        w.int("timestamp_ms", run.taken_unix_ms);
+        w.text("time", &taken.ctime());
+        echo(w, "global options", &run.globals, context);
+        w.array("jobs", |w| run.jobs.iter().for_each(|job| w.element(|w| entry(w, job, context))));
+        if !run.disks.is_empty() {
+            w.array("disk_util", |w| run.disks.iter().for_each(|disk| w.element(|w| disk_util(w, disk, context))));
+        }
+        if !run.notes.is_empty() {
+            w.array("fathom notes", |w| run.notes.iter().for_each(|note| w.text_element(&note_text(note))));
+        }
+    });
+}
+
+pub(super) fn note_text(note: &record::Note) -> String {
+    match &note.job {
+        Some(job) => format!("{job}: {}", note.text),
+        None => note.text.clone(),
+    }
+}
+
+/// Options as typed; fio 3.33 leaves out those without a value.
+fn echo(w: &mut Writer<'_>, key: &str, options: &[(String, String)], context: Context<'_>) {
+    let bare = context.version > Version::V3_33;
+    if options.is_empty() {
+        return;
+    }
+    w.object(key, |w| {
+        for (name, value) in options.iter().filter(|(_, value)| bare || !value.is_empty()) {
+            w.text(name, value);
+        }
+    });
+}
+
+fn entry(w: &mut Writer<'_>, job: &JobResult, context: Context<'_>) {
+    let (result, later) = (&job.result, context.version > Version::V3_33);
+    w.text("jobname", &job.name);
+    w.int("groupid", job.group);
+    if later {
+        w.int("job_start", job.started_unix_ms);
+    }
+    w.int("error", job.error);
+    w.int("eta", job.eta_s);
+    w.int("elapsed", job.elapsed_s);
+    echo(w, "job options", &job.echo, context);
+    for kind in Kind::ALL {
+        w.object(kind.name(), |w| transfers(w, job, kind, context));
+    }
+    w.object("sync", |w| {
+        w.int("total_ios", result.sync.count);
+        latency(w, "lat_ns", &result.sync, &job.declared.percentiles, context);
+    });
+    processor(w, result);
+    shares(w, result);
+    if job.declared.continue_on_error {
+        w.int("total_err", result.errors);
+        w.int("first_error", result.first_error);
+    }
+    latency_target(w, job.declared.iodepth, later);
+    if let Some(description) = &job.description {
+        w.text("desc", description);
+    }
+}
+
+fn processor(w: &mut Writer<'_>, result: &Measured) {
+    let cpu = &result.cpu;
+    w.int("job_runtime", result.runtime_ms());
+    w.float("usr_cpu", result.cpu_percent(cpu.user_ns));
+    w.float("sys_cpu", result.cpu_percent(cpu.system_ns));
+    w.int("ctx", cpu.context_switches);
+    w.int("majf", cpu.major_faults);
+    w.int("minf", cpu.minor_faults);
+}
+
+fn shares(w: &mut Writer<'_>, result: &Measured) {
+    let mut percents = |key: &str, names: &[&str], percents: &[f64]| {
+        w.object(key, |w| names.iter().zip(percents).for_each(|(name, percent)| w.float(name, *percent)));
+    };
+    percents("iodepth_level", &DEPTHS, &result.depth.percent());
+    percents("iodepth_submit", &BATCHES, &result.submit.percent());
+    percents("iodepth_complete", &BATCHES, &result.complete.percent());
+    let latency = result.latency_shares();
+    let bounds = LatencyShares::BOUNDS.map(|bound| bound.to_string());
+    let mut names: Vec<&str> = bounds.iter().map(String::as_str).collect();
+    percents("latency_ns", &names, &latency.ns);
+    percents("latency_us", &names, &latency.us);
+    names.extend(["2000", ">=2000"]);
+    percents("latency_ms", &names, &latency.ms);
+}
+
+/// fio's search for a depth by a target latency is not offered; its keys are there all the same.
+fn latency_target(w: &mut Writer<'_>, iodepth: u32, later: bool) {
+    w.int("latency_depth", iodepth);
+    w.int("latency_target", 0);
+    if later {
+        w.int("latency_target_ns", 0);
+    }
+    w.float("latency_percentile", 100.0);
+    w.int("latency_window", 0);
+    if later {
+        w.int("latency_window_us", 0);
+    }
+}
+
+fn transfers(w: &mut Writer<'_>, job: &JobResult, kind: Kind, context: Context<'_>) {
+    let (result, kept) = (job.result.kind(kind), &job.declared.kept);
+    let totals = context.run.group_totals(job.group, kind);
+    let bytes_per_second = result.fio_bytes_per_second();
+    w.int("io_bytes", result.bytes);
+    w.int("io_kbytes", result.bytes >> 10);
+    w.int("bw_bytes", bytes_per_second);
+    w.int("bw", bytes_per_second >> 10);
+    w.float("iops", result.fio_iops());
+    w.int("runtime", result.runtime_ms());
+    w.int("total_ios", result.ios);
+    w.int("short_ios", result.short_ios);
+    w.int("drop_ios", result.drop_ios);
+    let wanted = |wanted: bool| if wanted { job.declared.percentiles.as_slice() } else { &[] };
+    latency(w, "slat_ns", &result.submission, wanted(kept.slat_percentiles), context);
+    latency(w, "clat_ns", &result.service, wanted(kept.clat_percentiles), context);
+    latency(w, "lat_ns", &result.latency, wanted(kept.lat_percentiles), context);
+    samples(w, result, totals);
+}
+
+fn samples(w: &mut Writer<'_>, result: &DirectionResult, totals: Option<GroupTotals>) {
+    let (bandwidth, iops) = (&result.bandwidth_kib, &result.iops_samples);
+    w.int("bw_min", bandwidth.min as u64);
+    w.int("bw_max", bandwidth.max as u64);
+    w.float("bw_agg", totals.map_or(0.0, |totals| totals.share_percent(bandwidth)));
+    w.float("bw_mean", bandwidth.mean);
+    w.float("bw_dev", bandwidth.stddev);
+    w.int("bw_samples", bandwidth.count);
+    w.int("iops_min", iops.min as u64);
+    w.int("iops_max", iops.max as u64);
+    w.float("iops_mean", iops.mean);
+    w.float("iops_stddev", iops.stddev);
+    w.int("iops_samples", iops.count);
+}
+
+fn latency(w: &mut Writer<'_>, key: &str, latency: &LatencyStats, percentiles: &[f64], context: Context<'_>) {
+    w.object(key, |w| {
+        w.int("min", latency.min_ns);
+        w.int("max", latency.max_ns);
+        w.float("mean", latency.mean_ns);
+        w.float("stddev", latency.stddev_ns);
+        w.int("N", latency.count);
+        if latency.count == 0 || percentiles.is_empty() {
+            return;
+        }
+        w.object("percentile", |w| {
+            for (percent, ns) in latency.percentiles_ns(percentiles) {
+                w.int(&format!("{percent:.6}"), ns);
+            }
+        });
+        if context.bins {
+            w.object("bins", |w| latency.bins().for_each(|(ns, count)| w.int(&ns.to_string(), count)));
+        }
+    });
+}
+
+fn disk_util(w: &mut Writer<'_>, disk: &DiskUse, context: Context<'_>) {
+    w.text("name", &disk.name);
+    w.int("read_ios", disk.read_ios);
+    w.int("write_ios", disk.write_ios);
+    if context.version > Version::V3_33 {
+        w.int("read_sectors", disk.read_sectors);
+        w.int("write_sectors", disk.write_sectors);
+    }
+    w.int("read_merges", disk.read_merges);
+    w.int("write_merges", disk.write_merges);
+    w.int("read_ticks", disk.read_ticks_ms);
+    w.int("write_ticks", disk.write_ticks_ms);
+    w.int("in_queue", disk.in_queue_ms);
+    w.float("util", disk.util_percent);
+}

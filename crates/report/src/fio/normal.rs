@@ -1,0 +1,338 @@
+//! fio's normal output.
+
+use record::{Asked, DiskUse, JobResult, Kind, LatencyShares, LatencyStats, Run, Samples};
+
+use super::json::note_text;
+use super::number::{SizeStyle, count, error_text, long_count};
+use super::{Options, Version};
+use crate::civil::Civil;
+
+/// What fio prints before a run: the jobs, its version, and how many workers start.
+pub(super) fn banner(out: &mut String, run: &Run, options: Options) {
+    for asked in &run.asked {
+        job_line(out, asked);
+    }
+    out.push_str(&format!("{}\n{}\n", options.version.name(), starting(&run.asked)));
+}
+
+fn job_line(out: &mut String, asked: &Asked) {
+    let declared = &asked.declared;
+    let style = SizeStyle { decimal: declared.kb_base == 1000, bits: false };
+    let sizes = Kind::ALL.map(|kind| {
+        let sizes = declared.sizes(kind);
+        format!("{}-{}", style.size(sizes.min.into()), style.size(sizes.max.into()))
+    });
+    let [read, write, trim] = sizes;
+    out.push_str(&format!(
+        "{}: (g={}): rw={}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={}, iodepth={}\n",
+        asked.name, asked.group, declared.rw, declared.engine, declared.iodepth
+    ));
+    if declared.numjobs > 1 {
+        out.push_str("...\n");
+    }
+}
+
+fn starting(asked: &[Asked]) -> String {
+    let workers = |thread: bool| -> u32 {
+        asked.iter().filter(|asked| asked.declared.thread == thread).map(|asked| asked.declared.numjobs.max(1)).sum()
+    };
+    let (threads, processes) = (workers(true), workers(false));
+    let plural = |n: u32, suffix: &'static str| if n == 1 { "" } else { suffix };
+    let threads_text = format!("{threads} thread{}", plural(threads, "s"));
+    let processes_text = format!("{processes} process{}", plural(processes, "es"));
+    match (threads, processes) {
+        (0, _) => format!("Starting {processes_text}"),
+        (_, 0) => format!("Starting {threads_text}"),
+        _ => format!("Starting {threads_text} and {processes_text}"),
+    }
+}
+
+/// Results, groups, devices, and notes.
+pub(super) fn results(out: &mut String, run: &Run, options: Options) {
+    for (index, job) in run.jobs.iter().enumerate() {
+        if index == 0 {
+            out.push('\n');
+        }
+        Job { run, job, options, style: style_of(job) }.write(out);
+    }
+    for group in run.groups() {
+        status_group(out, run, group);
+    }
+    if !run.disks.is_empty() {
+        out.push_str("\nDisk stats (read/write):\n");
+        run.disks.iter().for_each(|disk| disk_line(out, disk, options));
+    }
+    for note in &run.notes {
+        out.push_str(&format!("  note: {}\n", note_text(note)));
+    }
+}
+
+fn style_of(job: &JobResult) -> SizeStyle {
+    SizeStyle { decimal: job.declared.kb_base == 1000, bits: job.declared.unit_base == 1 }
+}
+
+fn status_group(out: &mut String, run: &Run, group: u32) {
+    out.push_str(&format!("\nRun status group {group} (all jobs):\n"));
+    let Some(style) = run.in_group(group).next().map(style_of) else { return };
+    for kind in Kind::ALL {
+        let Some(totals) = run.group_totals(group, kind) else { continue };
+        let (rate, other_rate) = style.rates(totals.bytes_per_second);
+        let (slowest, other_slowest) = style.rates(totals.bytes_per_second_min);
+        let (fastest, other_fastest) = style.rates(totals.bytes_per_second_max);
+        out.push_str(&format!(
+            "{:>7}: bw={rate} ({other_rate}), {slowest}-{fastest} ({other_slowest}-{other_fastest}), io={} ({}), \
+             run={}-{}msec\n",
+            kind.name().to_uppercase(),
+            style.size(totals.bytes),
+            style.other_size(totals.bytes),
+            totals.runtime_ms_min,
+            totals.runtime_ms_max,
+        ));
+    }
+}
+
+fn disk_line(out: &mut String, disk: &DiskUse, options: Options) {
+    let sectors = if options.version > Version::V3_33 {
+        format!("sectors={}/{}, ", disk.read_sectors, disk.write_sectors)
+    } else {
+        String::new()
+    };
+    out.push_str(&format!(
+        "  {}: ios={}/{}, {sectors}merge={}/{}, ticks={}/{}, in_queue={}, util={:.2}%\n",
+        disk.name,
+        disk.read_ios,
+        disk.write_ios,
+        disk.read_merges,
+        disk.write_merges,
+        disk.read_ticks_ms,
+        disk.write_ticks_ms,
+        disk.in_queue_ms,
+        disk.util_percent,
+    ));
+}
+
+/// One result, and how it is printed.
+struct Job<'a> {
+    run: &'a Run,
+    job: &'a JobResult,
+    options: Options,
+    style: SizeStyle,
+}
+
+impl Job<'_> {
+    fn write(&self, out: &mut String) {
+        self.head(out);
+        if let Some(description) = &self.job.description {
+            out.push_str(&format!("  Description  : [{description}]\n"));
+        }
+        for kind in Kind::ALL {
+            if self.job.result.kind(kind).ios > 0 {
+                self.transfers(out, kind);
+            }
+        }
+        self.latency_shares(out);
+        self.syncs(out);
+        self.processor(out);
+        self.depths(out);
+        self.tail(out);
+    }
+
+    fn head(&self, out: &mut String) {
+        let job = self.job;
+        let error = match job.error {
+            0 => String::new(),
+            error => format!(" (func=io_u error, error={})", error_text(error)),
+        };
+        let taken = Civil::at(self.run.taken_unix_ms, self.run.utc_offset_s).ctime();
+        out.push_str(&format!(
+            "{}: (groupid={}, jobs={}): err={:2}{error}: pid={}: {taken}\n",
+            job.name, job.group, job.workers, job.error, job.pid
+        ));
+    }
+
+    fn transfers(&self, out: &mut String, kind: Kind) {
+        let result = self.job.result.kind(kind);
+        let (rate, other_rate) = self.style.rates(result.fio_bytes_per_second());
+        let zones = if kind == Kind::Write && self.options.version == Version::V3_33 { "; 0 zone resets" } else { "" };
+        out.push_str(&format!(
+            "  {}: IOPS={}, BW={rate} ({other_rate})({}/{}msec){zones}\n",
+            kind.name(),
+            count(result.fio_iops() as u64),
+            self.style.size(result.bytes),
+            result.runtime_ms(),
+        ));
+        let kept = &self.job.declared.kept;
+        let latencies = [
+            ("slat", &result.submission, kept.slat_percentiles),
+            ("clat", &result.service, kept.clat_percentiles),
+            ("lat", &result.latency, kept.lat_percentiles),
+        ];
+        for (name, latency, _) in latencies {
+            latency_line(out, name, latency);
+        }
+        for (name, latency, _) in latencies.iter().filter(|(.., wanted)| *wanted) {
+            percentiles(out, name, latency, &self.job.declared.percentiles);
+        }
+        self.samples(out, kind);
+    }
+
+    fn samples(&self, out: &mut String, kind: Kind) {
+        let result = self.job.result.kind(kind);
+        let (bandwidth, iops) = (&result.bandwidth_kib, &result.iops_samples);
+        if bandwidth.count > 0 {
+            let totals = self.run.group_totals(self.job.group, kind);
+            let share = totals.map_or(0.0, |totals| totals.share_percent(bandwidth));
+            let (unit, divisor) = self.bandwidth_unit(bandwidth.mean);
+            out.push_str(&format!("   bw ({unit:>5}/s): {}\n", sample_text(bandwidth, divisor, Some(share))));
+        }
+        if iops.count > 0 {
+            out.push_str(&format!("   iops        : {}\n", sample_text(iops, 1.0, None)));
+        }
+    }
+
+    /// The unit of bandwidth samples, and how many KiB/s (or kB/s) make one of it.
+    fn bandwidth_unit(&self, mean_kib: f64) -> (&'static str, f64) {
+        let base = if self.style.decimal { 1000.0 } else { 1024.0 };
+        let large = mean_kib > base * base;
+        match (self.style.decimal, large) {
+            (false, false) => ("KiB", 1.0),
+            (false, true) => ("MiB", base),
+            (true, false) => ("kB", 1.0),
+            (true, true) => ("MB", base),
+        }
+    }
+
+    fn latency_shares(&self, out: &mut String) {
+        let shares = self.job.result.latency_shares();
+        let mut bounds: Vec<String> = LatencyShares::BOUNDS.iter().map(u64::to_string).collect();
+        share_lines(out, "nsec", &bounds, &shares.ns);
+        share_lines(out, "usec", &bounds, &shares.us);
+        bounds.extend(["2000".to_owned(), ">=2000".to_owned()]);
+        share_lines(out, "msec", &bounds, &shares.ms);
+    }
+
+    fn syncs(&self, out: &mut String) {
+        let sync = &self.job.result.sync;
+        if sync.count == 0 {
+            return;
+        }
+        let more = if self.options.version > Version::V3_33 { "/syncfs" } else { "" };
+        out.push_str(&format!("  fsync/fdatasync/sync_file_range{more}:\n"));
+        latency_line(out, "sync", sync);
+        percentiles(out, "sync", sync, &self.job.declared.percentiles);
+    }
+
+    fn processor(&self, out: &mut String) {
+        let (result, cpu) = (&self.job.result, &self.job.result.cpu);
+        out.push_str(&format!(
+            "  cpu          : usr={:.2}%, sys={:.2}%, ctx={}, majf={}, minf={}\n",
+            result.cpu_percent(cpu.user_ns),
+            result.cpu_percent(cpu.system_ns),
+            cpu.context_switches,
+            cpu.major_faults,
+            cpu.minor_faults,
+        ));
+    }
+
+    fn depths(&self, out: &mut String) {
+        let result = &self.job.result;
+        let line = |name: &str, classes: [&str; 7], percents: [f64; 7]| {
+            let parts: Vec<String> =
+                classes.iter().zip(percents).map(|(class, percent)| format!("{class}={percent:.1}%")).collect();
+            format!("{name}: {}\n", parts.join(", "))
+        };
+        let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+        out.push_str(&line("  IO depths    ", ["1", "2", "4", "8", "16", "32", ">=64"], result.depth.percent()));
+        out.push_str(&line("     submit    ", batches, result.submit.percent()));
+        out.push_str(&line("     complete  ", batches, result.complete.percent()));
+    }
+
+    fn tail(&self, out: &mut String) {
+        let result = &self.job.result;
+        let (read, write, trim) = (&result.read, &result.write, &result.trim);
+        out.push_str(&format!(
+            "     issued rwts: total={},{},{},{} short={},{},{},0 dropped={},{},{},0\n",
+            read.ios,
+            write.ios,
+            trim.ios,
+            result.sync.count,
+            read.short_ios,
+            write.short_ios,
+            trim.short_ios,
+            read.drop_ios,
+            write.drop_ios,
+            trim.drop_ios,
+        ));
+        if self.job.declared.continue_on_error {
+            let (errors, first) = (result.errors, result.first_error);
+            out.push_str(&format!("     errors    : total={errors}, first_error={first}/<{}>\n", error_text(first)));
+        }
+        let none = if self.options.version > Version::V3_33 { "0.00ns" } else { "0" };
+        out.push_str(&format!(
+            "     latency   : target={none}, window={none}, percentile=100.00%, depth={}\n",
+            self.job.declared.iodepth
+        ));
+    }
+}
+
+fn sample_text(samples: &Samples, divisor: f64, share: Option<f64>) -> String {
+    let (min, max) = ((samples.min / divisor) as u64, (samples.max / divisor) as u64);
+    let (mean, stddev) = (samples.mean / divisor, samples.stddev / divisor);
+    let share = share.map_or_else(String::new, |share| format!("per={share:3.2}%, "));
+    format!("min={min:5}, max={max:5}, {share}avg={mean:5.2}, stdev={stddev:5.2}, samples={}", samples.count)
+}
+
+/// Nanoseconds, unless all of a latency is so long that microseconds or milliseconds read better.
+fn latency_line(out: &mut String, name: &str, latency: &LatencyStats) {
+    if latency.count == 0 {
+        return;
+    }
+    let (mut min, mut max) = (latency.min_ns, latency.max_ns);
+    let (mut mean, mut stddev) = (latency.mean_ns, latency.stddev_ns);
+    let mut units = ["nsec", "usec", "msec"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    while let (true, Some(next)) = (min > 2000 && max > 99_999 && stddev > 1000.0, units.next()) {
+        (min, max, mean, stddev, unit) = (min / 1000, max / 1000, mean / 1000.0, stddev / 1000.0, next);
+    }
+    out.push_str(&format!(
+        "    {name:>4} ({unit}): min={}, max={}, avg={mean:5.2}, stdev={stddev:5.2}\n",
+        long_count(min),
+        long_count(max)
+    ));
+}
+
+/// Four to a line. Values are rounded up where they are scaled.
+fn percentiles(out: &mut String, name: &str, latency: &LatencyStats, percents: &[f64]) {
+    let values = latency.percentiles_ns(percents);
+    let (Some((_, least)), Some((_, greatest))) = (values.first(), values.last()) else { return };
+    let (unit, divisor) = match (*least, *greatest) {
+        (2_000_001.., 100_000_000..) => ("msec", 1_000_000),
+        (2_001.., 100_000..) => ("usec", 1_000),
+        _ => ("nsec", 1),
+    };
+    out.push_str(&format!("    {name} percentiles ({unit}):\n"));
+    let decimals = decimals_of(percents);
+    for line in values.chunks(4) {
+        let cell = |(percent, ns): &(f64, u64)| {
+            format!("{percent:>width$.decimals$}th=[{:5}]", ns.div_ceil(divisor), width = decimals + 3)
+        };
+        let cells: Vec<String> = line.iter().map(cell).collect();
+        let last = line.last() == values.last();
+        out.push_str(&format!("     | {}{}\n", cells.join(", "), if last { "" } else { "," }));
+    }
+}
+
+/// As many decimals as the percentile with the most of them has, at least two.
+fn decimals_of(percents: &[f64]) -> usize {
+    let decimals = |percent: &f64| percent.to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    percents.iter().map(decimals).max().unwrap_or(0).max(2)
+}
+
+/// Classes that are not empty, five to a line.
+fn share_lines(out: &mut String, unit: &str, bounds: &[String], percents: &[f64]) {
+    let classes = bounds.iter().zip(percents).filter(|(_, percent)| **percent > 0.0);
+    let cells: Vec<String> = classes.map(|(bound, percent)| format!("{bound}={percent:.2}%")).collect();
+    for line in cells.chunks(5) {
+        out.push_str(&format!("  lat ({unit})   : {}\n", line.join(", ")));
+    }
+}

@@ -1,0 +1,130 @@
+//! Numbers as fio's normal output prints them.
+
+/// `value` with at most `figures` digits and a suffix: `1999`, `49.7k`, `12.2G`.
+///
+/// Whole numbers that fit stay as they are. Others are divided until their whole part fits, and as many decimals are
+/// added as there is room for, counted before rounding: 9.996 becomes `10.00`.
+pub(super) fn short(value: u64, figures: usize, base: u64, suffixes: [&str; 7]) -> String {
+    let (mut scaled, mut divisor, mut suffix) = (value, 1u128, 0);
+    while scaled.to_string().len() > figures && suffix + 1 < suffixes.len() {
+        scaled /= base;
+        divisor *= u128::from(base);
+        suffix += 1;
+    }
+    let decimals = if suffix == 0 { 0 } else { figures.saturating_sub(scaled.to_string().len() + 1) };
+    format!("{:.decimals$}{}", value as f64 / divisor as f64, suffixes[suffix])
+}
+
+const COUNT: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
+
+/// A count: `2317k`.
+pub(crate) fn count(value: u64) -> String {
+    short(value, 4, 1000, COUNT)
+}
+
+/// A count with up to six figures: `3597.3k`.
+pub(super) fn long_count(value: u64) -> String {
+    short(value, 6, 1000, COUNT)
+}
+
+/// How a job wants sizes and bandwidths printed.
+#[derive(Clone, Copy)]
+pub(super) struct SizeStyle {
+    /// Decimal units first (`kb_base=1000`).
+    pub(super) decimal: bool,
+    /// Bandwidths in bits (`unit_base=1`).
+    pub(super) bits: bool,
+}
+
+impl SizeStyle {
+    /// A size in the units that come first.
+    pub(super) fn size(self, bytes: u64) -> String {
+        if self.decimal { decimal_size(bytes) } else { binary_size(bytes) }
+    }
+
+    /// A size in the other units.
+    pub(super) fn other_size(self, bytes: u64) -> String {
+        if self.decimal { binary_size(bytes) } else { decimal_size(bytes) }
+    }
+
+    /// Bytes per second, in the units that come first and in the others.
+    pub(super) fn rates(self, bytes_per_second: u64) -> (String, String) {
+        let binary = if self.bits {
+            let bits = ["bit", "Kibit", "Mibit", "Gibit", "Tibit", "Pibit", "Eibit"];
+            short(bytes_per_second.saturating_mul(8), 4, 1024, bits)
+        } else {
+            binary_size(bytes_per_second)
+        };
+        let decimal = if self.bits {
+            let bits = ["bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit", "Ebit"];
+            short(bytes_per_second.saturating_mul(8), 4, 1000, bits)
+        } else {
+            decimal_size(bytes_per_second)
+        };
+        let (first, second) = if self.decimal { (decimal, binary) } else { (binary, decimal) };
+        (format!("{first}/s"), format!("{second}/s"))
+    }
+}
+
+/// A size in binary units: `99.6MiB`.
+pub(crate) fn binary_size(bytes: u64) -> String {
+    short(bytes, 4, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
+}
+
+/// A size in decimal units: `105MB`.
+pub(super) fn decimal_size(bytes: u64) -> String {
+    short(bytes, 4, 1000, ["B", "kB", "MB", "GB", "TB", "PB", "EB"])
+}
+
+/// The text of an error number: `Input/output error`.
+pub(crate) fn error_text(errno: i32) -> String {
+    if errno == 0 {
+        return "Success".to_owned();
+    }
+    let text = std::io::Error::from_raw_os_error(errno).to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes that fio 3.33 printed, in binary and in decimal units.
+    #[test]
+    fn sizes_are_those_of_fio() {
+        let printed = [
+            (999, "999B", "999B"),
+            (9_999, "9999B", "9999B"),
+            (10_000, "9.77KiB", "10.0kB"),
+            (10_235, "10.00KiB", "10.2kB"),
+            (10_240, "10.0KiB", "10.2kB"),
+            (99_999, "97.7KiB", "100.0kB"),
+            (102_399, "100.0KiB", "102kB"),
+            (1_023_487, "999KiB", "1023kB"),
+            (1_048_575, "1024KiB", "1049kB"),
+            (10_239_999, "10000KiB", "10.2MB"),
+            (10_240_000, "9.77MiB", "10.2MB"),
+            (104_857_599, "100.0MiB", "105MB"),
+            (1_500_000_000, "1431MiB", "1500MB"),
+        ];
+        for (bytes, binary, decimal) in printed {
+            assert_eq!((binary_size(bytes).as_str(), decimal_size(bytes).as_str()), (binary, decimal), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_fio() {
+        let printed = [(1_999, "1999"), (49_735, "49.7k"), (2_317_090, "2317k"), (100_352, "100k")];
+        for (n, text) in printed {
+            assert_eq!(count(n), text);
+        }
+        assert_eq!(long_count(837_191), "837191");
+        assert_eq!(long_count(3_597_255), "3597.3k");
+    }
+
+    #[test]
+    fn errors_have_their_names() {
+        assert_eq!(error_text(0), "Success");
+        assert_eq!(error_text(28), "No space left on device");
+    }
+}

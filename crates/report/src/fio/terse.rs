@@ -1,0 +1,138 @@
+//! Terse lines: fields separated by `;`, latencies in microseconds, rates in KiB/s.
+
+use record::{DirectionResult, DiskUse, JobResult, Kind, LatencyStats, Run, Samples};
+
+use super::{Options, Terse};
+
+/// Percentiles take this many fields, whether they are used or not.
+const PERCENTILE_FIELDS: usize = 20;
+
+pub(super) fn lines(out: &mut String, run: &Run, options: Options) {
+    for job in &run.jobs {
+        line(out, run, job, options);
+    }
+}
+
+fn line(out: &mut String, run: &Run, job: &JobResult, options: Options) {
+    let mut fields = head(job, options);
+    let kinds = if options.terse == Terse::V3 { &Kind::ALL[..2] } else { &Kind::ALL[..] };
+    for &kind in kinds {
+        transfers(&mut fields, run, job, kind, options.terse);
+    }
+    processor(&mut fields, job);
+    shares(&mut fields, job);
+    run.disks.iter().for_each(|disk| disk_util(&mut fields, disk));
+    if job.declared.continue_on_error {
+        fields.extend([job.result.errors.to_string(), job.result.first_error.to_string()]);
+    }
+    if options.terse == Terse::V2 {
+        out.push_str(&fields.join(";"));
+        out.push('\n');
+        if let Some(description) = &job.description {
+            out.push_str(&format!(";{description}\n"));
+        }
+        return;
+    }
+    fields.extend(job.description.clone());
+    out.push_str(&fields.join(";"));
+    out.push('\n');
+}
+
+fn head(job: &JobResult, options: Options) -> Vec<String> {
+    let (name, group, error) = (job.name.clone(), job.group.to_string(), job.error.to_string());
+    let number = match options.terse {
+        Terse::V2 => return vec!["2".to_owned(), name, group, error],
+        Terse::V3 => "3",
+        Terse::V4 => "4",
+        Terse::V5 => "5",
+    };
+    vec![number.to_owned(), options.version.name().to_owned(), name, group, error]
+}
+
+fn transfers(fields: &mut Vec<String>, run: &Run, job: &JobResult, kind: Kind, terse: Terse) {
+    let (result, kept) = (job.result.kind(kind), &job.declared.kept);
+    let bytes_per_second = result.fio_bytes_per_second();
+    fields.extend([
+        (result.bytes >> 10).to_string(),
+        (bytes_per_second >> 10).to_string(),
+        (result.fio_iops() as u64).to_string(),
+        result.runtime_ms().to_string(),
+    ]);
+    latency(fields, &result.submission);
+    latency(fields, &result.service);
+    // The fields are named after the service time, but fio fills in the total latency where its percentiles are kept.
+    let source = if kept.lat_percentiles { &result.latency } else { &result.service };
+    percentiles(fields, source, &job.declared.percentiles);
+    latency(fields, &result.latency);
+    let group_kib = run.group_totals(job.group, kind).map_or(0, |totals| totals.bytes_per_second >> 10);
+    bandwidth(fields, result, group_kib, terse);
+}
+
+fn latency(fields: &mut Vec<String>, latency: &LatencyStats) {
+    fields.extend([
+        (latency.min_ns / 1000).to_string(),
+        (latency.max_ns / 1000).to_string(),
+        format!("{:.6}", latency.mean_ns / 1000.0),
+        format!("{:.6}", latency.stddev_ns / 1000.0),
+    ]);
+}
+
+fn percentiles(fields: &mut Vec<String>, latency: &LatencyStats, percents: &[f64]) {
+    let values = latency.percentiles_ns(percents);
+    for slot in 0..PERCENTILE_FIELDS {
+        let ns = values.get(slot).map_or(0, |(_, ns)| *ns);
+        fields.push(match percents.get(slot) {
+            Some(percent) => format!("{percent:.6}%={}", ns / 1000),
+            None => "0%=0".to_owned(),
+        });
+    }
+}
+
+fn bandwidth(fields: &mut Vec<String>, result: &DirectionResult, group_kib: u64, terse: Terse) {
+    let (bandwidth, iops) = (&result.bandwidth_kib, &result.iops_samples);
+    let range = |samples: &Samples| [(samples.min as u64).to_string(), (samples.max as u64).to_string()];
+    let spread = |samples: &Samples| [format!("{:.6}", samples.mean), format!("{:.6}", samples.stddev)];
+    fields.extend(range(bandwidth));
+    fields.push(format!("{:.6}%", bandwidth.percent_of(group_kib)));
+    fields.extend(spread(bandwidth));
+    if terse == Terse::V5 {
+        fields.push(bandwidth.count.to_string());
+        fields.extend(range(iops));
+        fields.extend(spread(iops));
+        fields.push(iops.count.to_string());
+    }
+}
+
+fn processor(fields: &mut Vec<String>, job: &JobResult) {
+    let cpu = &job.result.cpu;
+    fields.extend([
+        format!("{:.6}%", job.result.cpu_percent(cpu.user_ns)),
+        format!("{:.6}%", job.result.cpu_percent(cpu.system_ns)),
+        cpu.context_switches.to_string(),
+        cpu.major_faults.to_string(),
+        cpu.minor_faults.to_string(),
+    ]);
+}
+
+/// Depths, then service times in microseconds and milliseconds; those below a microsecond count to the first class.
+fn shares(fields: &mut Vec<String>, job: &JobResult) {
+    let latency = job.result.latency_shares();
+    let mut us = latency.us;
+    us[0] += latency.ns.iter().sum::<f64>();
+    fields.extend(job.result.depth.percent().map(|percent| format!("{percent:.1}%")));
+    fields.extend(us.iter().chain(&latency.ms).map(|percent| format!("{percent:.2}%")));
+}
+
+fn disk_util(fields: &mut Vec<String>, disk: &DiskUse) {
+    fields.extend([
+        disk.name.clone(),
+        disk.read_ios.to_string(),
+        disk.write_ios.to_string(),
+        disk.read_merges.to_string(),
+        disk.write_merges.to_string(),
+        disk.read_ticks_ms.to_string(),
+        disk.write_ticks_ms.to_string(),
+        disk.in_queue_ms.to_string(),
+        format!("{:.2}%", disk.util_percent),
+    ]);
+}

@@ -1,0 +1,102 @@
+//! JSON in fio's layout: two blanks for each level, blanks around the colon, six decimals.
+
+/// Writes nested objects and arrays line by line.
+pub(super) struct Writer<'a> {
+    out: &'a mut String,
+    depth: usize,
+    /// Whether the object or array that is open holds nothing yet.
+    empty: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(out: &'a mut String) -> Self {
+        Self { out, depth: 0, empty: true }
+    }
+
+    /// The outermost object.
+    pub(super) fn root(&mut self, body: impl FnOnce(&mut Self)) {
+        self.nested("{", "}", body);
+        self.out.push('\n');
+    }
+
+    pub(super) fn object(&mut self, key: &str, body: impl FnOnce(&mut Self)) {
+        self.key(key);
+        self.nested("{", "}", body);
+    }
+
+    pub(super) fn array(&mut self, key: &str, body: impl FnOnce(&mut Self)) {
+        self.key(key);
+        self.nested("[", "]", body);
+    }
+
+    /// An object as an element of an array.
+    pub(super) fn element(&mut self, body: impl FnOnce(&mut Self)) {
+        self.next_line();
+        self.nested("{", "}", body);
+    }
+
+    /// A text as an element of an array.
+    pub(super) fn text_element(&mut self, value: &str) {
+        self.next_line();
+        self.quoted(value);
+    }
+
+    pub(super) fn text(&mut self, key: &str, value: &str) {
+        self.key(key);
+        self.quoted(value);
+    }
+
+    pub(super) fn int(&mut self, key: &str, value: impl Into<i128>) {
+        self.key(key);
+        self.out.push_str(&value.into().to_string());
+    }
+
+    /// A number with a fraction. What is not finite has no form in JSON and is written as zero.
+    pub(super) fn float(&mut self, key: &str, value: f64) {
+        self.key(key);
+        let value = if value.is_finite() { value } else { 0.0 };
+        self.out.push_str(&format!("{value:.6}"));
+    }
+
+    fn nested(&mut self, open: &str, close: &str, body: impl FnOnce(&mut Self)) {
+        self.out.push_str(open);
+        self.depth += 1;
+        self.empty = true;
+        body(self);
+        self.depth -= 1;
+        self.empty = false;
+        self.out.push('\n');
+        self.indent();
+        self.out.push_str(close);
+    }
+
+    fn key(&mut self, key: &str) {
+        self.next_line();
+        self.quoted(key);
+        self.out.push_str(" : ");
+    }
+
+    fn next_line(&mut self) {
+        self.out.push_str(if self.empty { "\n" } else { ",\n" });
+        self.empty = false;
+        self.indent();
+    }
+
+    fn indent(&mut self) {
+        self.out.extend(std::iter::repeat_n("  ", self.depth));
+    }
+
+    /// fio escapes backslashes and quotes and lets control characters through, which no parser accepts; those are
+    /// escaped too.
+    fn quoted(&mut self, text: &str) {
+        self.out.push('"');
+        for c in text.chars() {
+            match c {
+                '"' | '\\' => self.out.extend(['\\', c]),
+                c if c.is_control() => self.out.push_str(&format!("\\u{:04x}", u32::from(c))),
+                c => self.out.push(c),
+            }
+        }
+        self.out.push('"');
+    }
+}

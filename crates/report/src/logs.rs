@@ -1,0 +1,39 @@
+//! Log files, line by line as fio writes them.
+
+use record::{Kind, LogLine};
+
+/// Which columns a log has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogOptions {
+    /// The offset of each operation (`log_offset`).
+    pub offset: bool,
+}
+
+/// The lines of a log file: time in milliseconds, value, 0 for a read, 1 for a write and 2 for a trim, block size,
+/// offset if asked for, and a priority that is always 0.
+#[must_use]
+pub fn log(lines: &[LogLine], options: LogOptions) -> String {
+    lines.iter().map(|line| text(line, options)).collect()
+}
+
+fn text(line: &LogLine, options: LogOptions) -> String {
+    let kind = match line.kind {
+        Kind::Read => 0,
+        Kind::Write => 1,
+        Kind::Trim => 2,
+    };
+    let offset = if options.offset { format!("{}, ", line.offset) } else { String::new() };
+    format!("{}, {}, {kind}, {}, {offset}0\n", line.at_ms, line.value, line.block_size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_those_of_fio() {
+        let line = LogLine { at_ms: 7, value: 1234, kind: Kind::Write, block_size: 4096, offset: 8192 };
+        assert_eq!(log(&[line], LogOptions::default()), "7, 1234, 1, 4096, 0\n");
+        assert_eq!(log(&[line], LogOptions { offset: true }), "7, 1234, 1, 4096, 8192, 0\n");
+    }
+}

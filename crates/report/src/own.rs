@@ -1,0 +1,23 @@
+//! Fathom's own document.
+
+use analyse::Verdict;
+use record::Run;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    run: &'a Run,
+    verdicts: &'a [Verdict],
+}
+
+/// A run with what was found in it, as one JSON document on several lines. [`record::from_json`] reads the run back.
+///
+/// The layout is that of [`Run`], versioned by its `schema`; `verdicts` holds one entry for each of `jobs`.
+#[must_use]
+pub fn json(run: &Run, verdicts: &[Verdict]) -> String {
+    // Keys are strings and numbers that are not finite become null: nothing can fail.
+    let mut text = serde_json::to_string_pretty(&Document { run, verdicts }).unwrap_or_default();
+    text.push('\n');
+    text
+}

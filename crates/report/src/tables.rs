@@ -1,0 +1,175 @@
+//! Tables: CSV, Markdown and OpenMetrics. A row is one kind of operation of one result.
+
+use analyse::Verdict;
+use record::{DirectionResult, JobResult, Kind, LatencyStats, Run};
+use units::{Bytes, Nanos, count};
+
+use crate::words;
+
+const PERCENTILES: [f64; 5] = [50.0, 95.0, 99.0, 99.9, 99.99];
+
+/// One row: a result and the kind of operation.
+type Row<'a> = (&'a JobResult, Kind, &'a DirectionResult);
+
+fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
+    run.jobs.iter().flat_map(|job| {
+        job.result.kinds().filter(|(_, result)| result.ios > 0).map(move |(kind, result)| (job, kind, result))
+    })
+}
+
+/// Comma-separated values with a header. Units are in the names of columns; what was not measured is empty.
+#[must_use]
+pub fn csv(run: &Run) -> String {
+    let mut out = String::from("job,group,workers,kind,ios,bytes,runtime_s,iops,bytes_per_s");
+    for latency in ["service", "response"] {
+        out.push_str(&format!(",{latency}_mean_ns,{latency}_stddev_ns"));
+        PERCENTILES.iter().for_each(|percent| out.push_str(&format!(",{latency}_p{percent}_ns")));
+        out.push_str(&format!(",{latency}_max_ns"));
+    }
+    out.push_str(",error\n");
+    rows(run).for_each(|row| csv_row(&mut out, row));
+    out
+}
+
+fn csv_row(out: &mut String, (job, kind, result): Row<'_>) {
+    let mut fields = vec![
+        quoted(&job.name),
+        job.group.to_string(),
+        job.workers.to_string(),
+        kind.name().to_owned(),
+        result.ios.to_string(),
+        result.bytes.to_string(),
+        format!("{:.3}", result.runtime_ns as f64 / 1e9),
+        format!("{:.1}", result.iops()),
+        format!("{:.0}", result.bytes_per_second()),
+    ];
+    csv_latency(&mut fields, &result.service);
+    csv_latency(&mut fields, &result.response);
+    fields.push(job.error.to_string());
+    out.push_str(&fields.join(","));
+    out.push('\n');
+}
+
+fn csv_latency(fields: &mut Vec<String>, latency: &LatencyStats) {
+    let known = |text: String| if latency.count == 0 { String::new() } else { text };
+    fields.push(known(format!("{:.0}", latency.mean_ns)));
+    fields.push(known(format!("{:.0}", latency.stddev_ns)));
+    let percentile = |&percent: &f64| latency.percentile_ns(percent).map_or_else(String::new, |ns| ns.to_string());
+    fields.extend(PERCENTILES.iter().map(percentile));
+    fields.push(known(latency.max_ns.to_string()));
+}
+
+/// Quotes only where the text would not be read back without.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+/// A Markdown table, then what was found.
+#[must_use]
+pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
+    let mut out = String::from(
+        "| job | kind | IOPS | bandwidth | latency | mean | p50 | p95 | p99 | p99.9 | max |\n\
+         |---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for (job, kind, result) in rows(run) {
+        for (name, latency) in [("service", &result.service), ("response", &result.response)] {
+            if latency.count > 0 || name == "service" {
+                markdown_row(&mut out, (job, kind, result), name, latency);
+            }
+        }
+    }
+    for verdict in verdicts {
+        if let Some(job) = run.jobs.get(verdict.job) {
+            let finding = words::finding(&verdict.headline, job);
+            out.push_str(&format!("\n**{}**: {}\n", escaped(&job.name), escaped(&finding)));
+        }
+    }
+    out
+}
+
+fn markdown_row(out: &mut String, (job, kind, result): Row<'_>, name: &str, latency: &LatencyStats) {
+    let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string());
+    let known = |ns: u64| (latency.count > 0).then_some(ns);
+    let mut cells = vec![
+        escaped(&job.name),
+        kind.name().to_owned(),
+        count(result.iops()),
+        format!("{}/s", Bytes::new(result.bytes_per_second() as u64)),
+        name.to_owned(),
+        time(known(latency.mean_ns as u64)),
+    ];
+    cells.extend(PERCENTILES[..4].iter().map(|&percent| time(latency.percentile_ns(percent))));
+    cells.push(time(known(latency.max_ns)));
+    out.push_str(&format!("| {} |\n", cells.join(" | ")));
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// OpenMetrics text: one gauge or counter for each figure, with job, group and kind as labels.
+#[must_use]
+pub fn open_metrics(run: &Run) -> String {
+    let mut out = String::new();
+    type Figure = fn(&DirectionResult) -> f64;
+    let figures: [(&str, &str, &str, Figure); 4] = [
+        ("fathom_operations", "counter", "Operations completed.", |result| result.ios as f64),
+        ("fathom_bytes", "counter", "Bytes transferred.", |result| result.bytes as f64),
+        ("fathom_iops", "gauge", "Operations per second over the run.", DirectionResult::iops),
+        ("fathom_bandwidth_bytes_per_second", "gauge", "Bytes per second over the run.", |result| {
+            result.bytes_per_second()
+        }),
+    ];
+    for (name, kind, help, figure) in figures {
+        head(&mut out, name, kind, help);
+        let suffix = if kind == "counter" { "_total" } else { "" };
+        for row in rows(run) {
+            out.push_str(&format!("{name}{suffix}{{{}}} {}\n", labels(row), figure(row.2)));
+        }
+    }
+    summary(&mut out, run, "fathom_service_seconds", "Time from submission to completion.", |result| &result.service);
+    summary(&mut out, run, "fathom_response_seconds", "Time from the intended instant to completion.", |result| {
+        &result.response
+    });
+    head(&mut out, "fathom_errors", "counter", "Operations that failed.");
+    for job in &run.jobs {
+        let (name, group, errors) = (label(&job.name), job.group, job.result.errors);
+        out.push_str(&format!("fathom_errors_total{{job=\"{name}\",group=\"{group}\"}} {errors}\n"));
+    }
+    out.push_str("# EOF\n");
+    out
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    out.push_str(&format!("# TYPE {name} {kind}\n"));
+    if let Some(unit) = ["seconds", "bytes_per_second", "bytes"].iter().find(|unit| name.ends_with(*unit)) {
+        out.push_str(&format!("# UNIT {name} {unit}\n"));
+    }
+    out.push_str(&format!("# HELP {name} {help}\n"));
+}
+
+fn summary(out: &mut String, run: &Run, name: &str, help: &str, pick: fn(&DirectionResult) -> &LatencyStats) {
+    head(out, name, "summary", help);
+    for row in rows(run) {
+        let (labels, latency) = (labels(row), pick(row.2));
+        if latency.count == 0 {
+            continue;
+        }
+        for (percent, ns) in latency.percentiles_ns(&PERCENTILES) {
+            // Through text, for 99.9 / 100 is not 0.999 in binary.
+            let quantile = format!("{:.6}", percent / 100.0);
+            let quantile = quantile.trim_end_matches('0');
+            out.push_str(&format!("{name}{{{labels},quantile=\"{quantile}\"}} {}\n", ns as f64 / 1e9));
+        }
+        out.push_str(&format!("{name}_sum{{{labels}}} {}\n", latency.sum_ns() / 1e9));
+        out.push_str(&format!("{name}_count{{{labels}}} {}\n", latency.count));
+    }
+}
+
+fn labels((job, kind, _): Row<'_>) -> String {
+    format!("job=\"{}\",group=\"{}\",kind=\"{}\"", label(&job.name), job.group, kind.name())
+}
+
+fn label(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

@@ -1,0 +1,61 @@
+//! The table of latencies: a row for each kind of operation and way of counting.
+
+use record::{LatencyStats, Measured};
+use units::Nanos;
+
+/// A column of percentiles is shown where the page has this many characters for it.
+const COLUMN: usize = 9;
+
+/// Characters of `mean ± sd`.
+const MEAN: usize = 19;
+
+const PERCENTILES: [(f64, &str); 6] =
+    [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9"), (95.0, "p95"), (99.99, "p99.99"), (90.0, "p90")];
+
+/// The lines of the table, with labels of `indent` characters; empty where no latency was kept.
+pub(super) fn table(result: &Measured, width: usize, indent: usize) -> Vec<String> {
+    let rows = rows(result);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let percentiles = columns(width - indent - MEAN - COLUMN);
+    let mut head = format!("{:indent$}{:>MEAN$}", "", "mean ± deviation");
+    percentiles.iter().for_each(|(_, name)| head.push_str(&format!("{name:>COLUMN$}")));
+    head.push_str(&format!("{:>COLUMN$}", "max"));
+    let mut lines = vec![head];
+    lines.extend(rows.iter().map(|(label, latency)| row(label, latency, &percentiles, indent)));
+    lines
+}
+
+/// As many percentiles as fit, in rising order; the ones that matter most are chosen first.
+fn columns(room: usize) -> Vec<(f64, &'static str)> {
+    let mut chosen = PERCENTILES[..(room / COLUMN).clamp(1, PERCENTILES.len())].to_vec();
+    chosen.sort_by(|a, b| a.0.total_cmp(&b.0));
+    chosen
+}
+
+/// Service times of each kind, each with the responses beside it where there are any, and syncs.
+fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
+    let several = result.kinds().filter(|(_, kind)| kind.ios > 0).count() > 1;
+    let mut rows = Vec::new();
+    for (kind, done) in result.kinds() {
+        let label = |what: &str| if several { format!("{} {what}", kind.name()) } else { what.to_owned() };
+        rows.push((label(if several { "serv." } else { "service" }), &done.service));
+        rows.push((label(if several { "resp." } else { "response" }), &done.response));
+    }
+    rows.push(("sync".to_owned(), &result.sync));
+    rows.retain(|(_, latency)| latency.count > 0);
+    rows
+}
+
+fn row(label: &str, latency: &LatencyStats, percentiles: &[(f64, &str)], indent: usize) -> String {
+    let time = |ns: f64| Nanos::new(ns.round() as u64).to_string();
+    let mean = format!("{} ± {}", time(latency.mean_ns), time(latency.stddev_ns));
+    let mut line = format!("  {label:<width$}{mean:>MEAN$}", width = indent - 2);
+    for (percent, _) in percentiles {
+        let value = latency.percentile_ns(*percent).map_or_else(|| "-".to_owned(), |ns| time(ns as f64));
+        line.push_str(&format!("{value:>COLUMN$}"));
+    }
+    line.push_str(&format!("{:>COLUMN$}", time(latency.max_ns as f64)));
+    line
+}

@@ -1,0 +1,246 @@
+//! A run for people at a terminal. The last paragraph is the answer.
+
+mod latency;
+mod paint;
+
+use analyse::{Finding, Severity, Verdict};
+use record::{DiskUse, JobResult, Kind, Outcome, Run};
+use units::{Bytes, Nanos, count, grouped, percent, significant};
+
+use crate::civil::Civil;
+use crate::words;
+use paint::{Paint, Tone, wrap};
+
+/// How text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal. Below 60 it is taken as 60, above 120 as 120.
+    pub width: usize,
+    /// Whether colours may be used.
+    pub colour: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self { width: 80, colour: false }
+    }
+}
+
+/// Where values begin.
+const INDENT: usize = 14;
+
+/// A run and what was found in it.
+#[must_use]
+pub fn text(run: &Run, verdicts: &[Verdict], style: Style) -> String {
+    let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
+    page.head(run);
+    run.jobs.iter().for_each(|job| page.job(job));
+    page.disks(&run.disks);
+    run.notes.iter().for_each(|note| page.note(note));
+    page.verdicts(run, verdicts);
+    page.out
+}
+
+struct Page {
+    out: String,
+    width: usize,
+    paint: Paint,
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    /// A label and its value; what does not fit goes on below the value.
+    fn field(&mut self, label: &str, value: &str) {
+        for (index, part) in wrap(value, self.width - INDENT).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let label = self.paint.tone(Tone::Faint, &format!("  {label:<width$}", width = INDENT - 2));
+            self.line(&format!("{label}{part}"));
+        }
+    }
+
+    fn head(&mut self, run: &Run) {
+        let tool = self.paint.tone(Tone::Strong, &format!("{} {}", run.tool.name, run.tool.version));
+        let date = Civil::at(run.taken_unix_ms, run.utc_offset_s).iso();
+        let mut parts = vec![tool, date];
+        if !run.host.hostname.is_empty() {
+            parts.push(format!("on {} ({} CPUs, {})", run.host.hostname, run.host.cpus, run.host.kernel));
+        }
+        parts.extend(run.seed.map(|seed| format!("seed {seed}")));
+        self.line(&parts.join("  "));
+        match run.outcome {
+            Outcome::Completed => {}
+            Outcome::Interrupted => self.line("Interrupted: these are the results until then."),
+            Outcome::Failed => self.line("At least one worker failed; the results of the others are whole."),
+            Outcome::Running => self.line("Still running: these are the results so far."),
+        }
+    }
+
+    fn job(&mut self, job: &JobResult) {
+        let (declared, result) = (&job.declared, &job.result);
+        let name = self.paint.tone(Tone::Strong, &job.name);
+        self.out.push('\n');
+        self.line(&format!("{name}  {}", asked(job)));
+        for kind in Kind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0) {
+            self.throughput(job, kind);
+        }
+        self.latencies(job);
+        if let Some(in_flight) = result.in_flight() {
+            self.field("in flight", &in_flight_text(in_flight, declared.in_flight_asked, declared.in_flight_possible));
+        }
+        if let Some(ns) = result.cpu_per_io_ns() {
+            let cpu = Nanos::new(ns.round() as u64);
+            let each = if result.workers > 1 { ", each worker" } else { "" };
+            self.field("CPU", &format!("{cpu} per operation, {} of a processor{each}", percent(result.cpu_share())));
+        }
+        if result.lateness.count > 0 {
+            self.lateness(job);
+        }
+        if result.errors > 0 || job.error != 0 {
+            self.errors(job);
+        }
+    }
+
+    fn throughput(&mut self, job: &JobResult, kind: Kind) {
+        let result = job.result.kind(kind);
+        let bytes = Bytes::new(result.bytes_per_second() as u64);
+        let iops = self.paint.tone(Tone::Strong, &format!("{} IOPS", count(result.iops())));
+        let rate = self.paint.tone(Tone::Strong, &format!("{bytes}/s"));
+        let done = format!(
+            "{} operations, {} in {}",
+            grouped(result.ios),
+            Bytes::new(result.bytes),
+            Nanos::new(result.runtime_ns)
+        );
+        let label = self.paint.tone(Tone::Faint, &format!("  {:<width$}", kind.name(), width = INDENT - 2));
+        self.line(&format!("{label}{iops}   {rate} ({}/s)   {done}", bytes.decimal()));
+    }
+
+    fn latencies(&mut self, job: &JobResult) {
+        let lines = latency::table(&job.result, self.width, INDENT);
+        for (index, line) in lines.iter().enumerate() {
+            let (label, values) = line.split_at(INDENT.min(line.len()));
+            let faint = self.paint.tone(Tone::Faint, label);
+            let values = if index == 0 { self.paint.tone(Tone::Faint, values) } else { values.to_owned() };
+            self.line(&format!("{faint}{values}"));
+        }
+    }
+
+    fn lateness(&mut self, job: &JobResult) {
+        let late = &job.result.lateness;
+        let time = |ns: u64| Nanos::new(ns).to_string();
+        let p99 = late.percentile_ns(99.0).map_or_else(String::new, |ns| format!(", p99 {}", time(ns)));
+        let mean = time(late.mean_ns.round() as u64);
+        self.field("lateness", &format!("{mean} mean{p99}, {} max: of the generator itself", time(late.max_ns)));
+    }
+
+    fn errors(&mut self, job: &JobResult) {
+        let (errors, first) = (job.result.errors.max(1), job.result.first_error);
+        let first = if first == 0 { job.error } else { first };
+        let text = format!("{}, the first: {} ({first})", grouped(errors), crate::fio::error_text(first));
+        let text = self.paint.tone(Tone::Bad, &text);
+        self.field("errors", &text);
+    }
+
+    fn disks(&mut self, disks: &[DiskUse]) {
+        if !disks.is_empty() {
+            self.out.push('\n');
+        }
+        for disk in disks {
+            let sizes = |ios: u64, sectors: u64| match sectors {
+                0 => grouped(ios),
+                sectors => format!("{} ({})", grouped(ios), Bytes::new(sectors * 512)),
+            };
+            let reads = sizes(disk.read_ios, disk.read_sectors);
+            let writes = sizes(disk.write_ios, disk.write_sectors);
+            self.field(&disk.name, &format!("{reads} reads, {writes} writes, {:.1}% busy", disk.util_percent));
+        }
+    }
+
+    fn note(&mut self, note: &record::Note) {
+        self.out.push('\n');
+        let text = match &note.job {
+            Some(job) => format!("{job}: {}", note.text),
+            None => note.text.clone(),
+        };
+        self.field("note", &text);
+    }
+
+    fn verdicts(&mut self, run: &Run, verdicts: &[Verdict]) {
+        for verdict in verdicts {
+            let Some(job) = run.jobs.get(verdict.job) else { continue };
+            self.out.push('\n');
+            // The headline comes last: the last line is what stays on the screen.
+            for finding in verdict.others.iter().rev() {
+                self.paragraph("  also: ", finding, job);
+            }
+            let whose = if verdicts.len() > 1 { format!("{}: ", job.name) } else { String::new() };
+            self.paragraph(&whose, &verdict.headline, job);
+        }
+    }
+
+    fn paragraph(&mut self, lead: &str, finding: &Finding, job: &JobResult) {
+        let indent = if lead.starts_with(' ') { "  " } else { "" };
+        let text = format!("{}{}", lead.trim_start(), words::finding(finding, job));
+        for (index, line) in wrap(&text, self.width - indent.len()).iter().enumerate() {
+            let line = if index == 0 { self.paint.lead(tone(finding.severity), line) } else { line.clone() };
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+}
+
+fn tone(severity: Severity) -> Tone {
+    match severity {
+        Severity::Info => Tone::Good,
+        Severity::Advice => Tone::Strong,
+        Severity::Warning => Tone::Odd,
+        Severity::Distrust => Tone::Bad,
+    }
+}
+
+/// `randread 4 KiB, io_uring, depth 32, direct`.
+fn asked(job: &JobResult) -> String {
+    let declared = &job.declared;
+    let mut parts = vec![format!("{}{}", declared.rw, block_sizes(job)), declared.engine.clone()];
+    parts.push(format!("depth {}", declared.iodepth));
+    if job.workers > 1 {
+        parts.push(format!("{} workers", job.workers));
+    }
+    if declared.device {
+        parts.push(if declared.direct { "direct" } else { "buffered" }.to_owned());
+    }
+    parts.extend(rate(job));
+    parts.join(", ")
+}
+
+/// The block sizes of the kinds that were used, each once.
+fn block_sizes(job: &JobResult) -> String {
+    let used = job.result.kinds().filter(|(_, result)| result.ios > 0).map(|(kind, _)| job.declared.sizes(kind));
+    let mut sizes: Vec<String> = used
+        .map(|sizes| match (sizes.min, sizes.max) {
+            (min, max) if min == max => Bytes::new(min.into()).to_string(),
+            (min, max) => format!("{}-{}", Bytes::new(min.into()), Bytes::new(max.into())),
+        })
+        .collect();
+    sizes.dedup();
+    if sizes.is_empty() { String::new() } else { format!(" {}", sizes.join("/")) }
+}
+
+fn rate(job: &JobResult) -> Option<String> {
+    let declared = &job.declared;
+    let process = if declared.poisson { ", Poisson" } else { "" };
+    let ops = declared.rate_iops.sum().map(|rate| format!("{} IOPS asked{process}", count(rate as f64)));
+    ops.or_else(|| declared.rate_bytes.sum().map(|rate| format!("{}/s asked{process}", Bytes::new(rate))))
+}
+
+fn in_flight_text(achieved: f64, asked: u64, possible: u64) -> String {
+    let achieved = significant(achieved, 3);
+    if asked == possible {
+        format!("{achieved} of {asked} asked for")
+    } else {
+        format!("{achieved} of {asked} asked for ({possible} possible)")
+    }
+}

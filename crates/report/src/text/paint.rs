@@ -1,0 +1,76 @@
+//! Colours, and lines that fit.
+
+/// What a piece of text means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    /// What the eye looks for.
+    Strong,
+    /// Labels.
+    Faint,
+    /// As it should be.
+    Good,
+    /// Not as asked for.
+    Odd,
+    /// Wrong.
+    Bad,
+}
+
+/// Whether colours are used.
+#[derive(Clone, Copy)]
+pub(super) struct Paint(pub(super) bool);
+
+impl Paint {
+    pub(super) fn tone(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Strong => "1",
+            Tone::Faint => "2",
+            Tone::Good => "32",
+            Tone::Odd => "33",
+            Tone::Bad => "1;31",
+        };
+        if self.0 && !text.is_empty() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Colours a line up to its first full stop or colon: the gist of a paragraph.
+    pub(super) fn lead(self, tone: Tone, line: &str) -> String {
+        let end = line.find(": ").or_else(|| line.find(". ")).map_or(line.len(), |at| at + 1);
+        let (lead, rest) = line.split_at(end);
+        format!("{}{rest}", self.tone(tone, lead))
+    }
+}
+
+/// `text` in lines of at most `width` characters, broken at blanks. A longer word has a line for itself.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_fit_and_lose_nothing() {
+        let text = "one two three four incomprehensibilities five";
+        let lines = wrap(text, 10);
+        assert_eq!(lines, ["one two", "three four", "incomprehensibilities", "five"]);
+        assert_eq!(wrap("", 10), [""]);
+    }
+
+    #[test]
+    fn without_colours_text_stays_as_it_is() {
+        assert_eq!(Paint(false).lead(Tone::Bad, "a: b"), "a: b");
+        assert_eq!(Paint(true).lead(Tone::Bad, "a: b"), "\u{1b}[1;31ma:\u{1b}[0m b");
+    }
+}

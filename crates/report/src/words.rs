@@ -1,0 +1,296 @@
+//! Findings in words: what is so, with its figures, and what to do about it.
+
+use analyse::{Code, Finding, Quantity, Remedy};
+use record::JobResult;
+use units::{Bytes, Nanos, count, grouped, percent, significant};
+
+use crate::fio::error_text;
+
+/// A finding and its remedy, as a paragraph.
+pub(crate) fn finding(finding: &Finding, job: &JobResult) -> String {
+    let statement = statement(finding, job);
+    match &finding.remedy {
+        Some(remedy) => format!("{statement} {}", remedy_text(remedy, finding, job)),
+        None => statement,
+    }
+}
+
+/// The figures of one finding as text.
+struct Figures<'a>(&'a Finding);
+
+impl Figures<'_> {
+    fn value(&self, quantity: Quantity) -> f64 {
+        self.0.value(quantity).unwrap_or(0.0)
+    }
+
+    fn time(&self, quantity: Quantity) -> String {
+        Nanos::new(self.value(quantity).round() as u64).to_string()
+    }
+
+    fn bytes(&self, quantity: Quantity) -> String {
+        Bytes::new(self.value(quantity) as u64).to_string()
+    }
+
+    fn count(&self, quantity: Quantity) -> String {
+        count(self.value(quantity))
+    }
+
+    fn whole(&self, quantity: Quantity) -> String {
+        grouped(self.value(quantity) as u64)
+    }
+
+    fn share(&self, quantity: Quantity) -> String {
+        percent(self.value(quantity))
+    }
+
+    /// A mean number of operations in flight.
+    fn in_flight(&self, quantity: Quantity) -> String {
+        significant(self.value(quantity), 3)
+    }
+
+    fn has(&self, quantity: Quantity) -> bool {
+        self.0.value(quantity).is_some()
+    }
+}
+
+fn statement(finding: &Finding, job: &JobResult) -> String {
+    let figures = &Figures(finding);
+    match finding.code {
+        Code::NothingMeasured => {
+            format!("No operation completed in {}, so there is nothing to judge.", figures.time(Quantity::Runtime))
+        }
+        Code::ErrorsSeen => errors(figures),
+        Code::PageCacheMeasured => page_cache(figures),
+        Code::BufferedWritesUnsynced => buffered_writes(figures),
+        Code::HolesRead => format!(
+            "Only {} of the file's {} were ever written; the rest are holes, which the file system answers without \
+             asking the device.",
+            figures.bytes(Quantity::WrittenBytes),
+            figures.bytes(Quantity::FileBytes)
+        ),
+        Code::LatenessSignificant => format!(
+            "The generator itself was late by {} on average, which is part of the mean response of {}.",
+            figures.time(Quantity::LatenessMean),
+            figures.time(Quantity::ResponseMean)
+        ),
+        Code::EngineNotAsynchronous => format!(
+            "{} operations were to be in flight, but {} does one at a time, so there were at most {}.",
+            figures.whole(Quantity::InFlightAsked),
+            job.declared.engine,
+            figures.whole(Quantity::InFlightPossible)
+        ),
+        Code::RateNotReached => format!("{}, and the queue was not the reason.", rate_missed(figures)),
+        Code::QueueTooShallow => queue_too_shallow(figures),
+        Code::GeneratorCpuBound => cpu_bound(figures),
+        Code::QueueNotFilled => queue_not_filled(figures),
+        Code::LatencyBound => latency_bound(figures),
+        Code::DeviceFlat => device_flat(figures),
+        Code::QueueFull => queue_full(figures),
+        Code::RateKept => rate_kept(figures),
+        Code::BurstOrDrift => format!(
+            "Throughput changed during the run: {} IOPS in its first third, {} in its last. An average of both \
+             describes neither.",
+            figures.count(Quantity::EarlyIops),
+            figures.count(Quantity::LateIops)
+        ),
+        Code::ShortRun => format!(
+            "The run was short: {} operations in {}. Bursts, caches and garbage collection do not show in so little.",
+            figures.whole(Quantity::Operations),
+            figures.time(Quantity::Runtime)
+        ),
+        Code::Interrupted => format!("It was stopped after {}.", figures.time(Quantity::Runtime)),
+        Code::NoDevice => format!(
+            "There is no device behind this job: {} IOPS is what the generator itself can do, with {} of a processor.",
+            figures.count(Quantity::Iops),
+            figures.share(Quantity::CpuShare)
+        ),
+        Code::LimitUnknown => {
+            "Latencies were not kept, so what limited the run cannot be told from its figures.".to_owned()
+        }
+    }
+}
+
+fn errors(figures: &Figures<'_>) -> String {
+    let (errors, first) = (figures.value(Quantity::Errors) as u64, figures.value(Quantity::FirstError) as i32);
+    let failed =
+        if errors == 1 { "One operation failed".to_owned() } else { format!("{} operations failed", grouped(errors)) };
+    let which = if errors == 1 { "with" } else { "the first with" };
+    format!("{failed}, {which} error {first} ({}).", error_text(first))
+}
+
+fn page_cache(figures: &Figures<'_>) -> String {
+    let why = if figures.has(Quantity::DeviceBytes) {
+        format!(
+            "the job read {}, the devices only {}",
+            figures.bytes(Quantity::JobBytes),
+            figures.bytes(Quantity::DeviceBytes)
+        )
+    } else if figures.has(Quantity::CachedShare) {
+        format!("{} of the files was in memory when the run began", figures.share(Quantity::CachedShare))
+    } else {
+        format!("half of the random reads took {} or less, which no device does", figures.time(Quantity::ServiceP50))
+    };
+    format!("This measured the page cache, not the device: {why}.")
+}
+
+fn buffered_writes(figures: &Figures<'_>) -> String {
+    let where_to = if figures.has(Quantity::DeviceBytes) {
+        format!(
+            ": {} were written, {} reached the devices",
+            figures.bytes(Quantity::JobBytes),
+            figures.bytes(Quantity::DeviceBytes)
+        )
+    } else {
+        String::new()
+    };
+    format!("Writes ended in memory, and nothing waited until they were on the device{where_to}.")
+}
+
+fn rate_missed(figures: &Figures<'_>) -> String {
+    if figures.has(Quantity::ByteRateAsked) {
+        format!(
+            "The rate was not reached: {}/s of {}/s",
+            figures.bytes(Quantity::ByteRateReached),
+            figures.bytes(Quantity::ByteRateAsked)
+        )
+    } else {
+        format!(
+            "The rate was not reached: {} of {} operations per second",
+            figures.count(Quantity::RateReached),
+            figures.count(Quantity::RateAsked)
+        )
+    }
+}
+
+fn queue_too_shallow(figures: &Figures<'_>) -> String {
+    format!(
+        "{}. At {} each that takes {} operations in flight on average, and there could be {}.",
+        rate_missed(figures),
+        figures.time(Quantity::ServiceMean),
+        figures.in_flight(Quantity::InFlightNeeded),
+        figures.whole(Quantity::InFlightPossible)
+    )
+}
+
+fn cpu_bound(figures: &Figures<'_>) -> String {
+    let workers = figures.value(Quantity::Workers) as u64;
+    let whose = if workers > 1 { format!("each of {workers} workers") } else { "the worker".to_owned() };
+    format!(
+        "The generator was the limit, not the device: {whose} kept {} of a processor busy.",
+        figures.share(Quantity::CpuShare)
+    )
+}
+
+/// Little's law with the run's own figures.
+fn little(figures: &Figures<'_>) -> String {
+    format!(
+        "{} in flight = {} IOPS x {}",
+        figures.in_flight(Quantity::InFlightAchieved),
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::ServiceMean)
+    )
+}
+
+fn queue_not_filled(figures: &Figures<'_>) -> String {
+    let why = if figures.has(Quantity::Thinktime) {
+        format!(", for the job idles for {} between operations", figures.time(Quantity::Thinktime))
+    } else {
+        String::new()
+    };
+    format!(
+        "The queue was not kept full: {} of {} possible ({}){why}. The device had time to spare.",
+        figures.in_flight(Quantity::InFlightAchieved),
+        figures.whole(Quantity::InFlightPossible),
+        little(figures)
+    )
+}
+
+fn latency_bound(figures: &Figures<'_>) -> String {
+    let possible = figures.whole(Quantity::InFlightPossible);
+    if figures.value(Quantity::InFlightPossible) <= 1.0 {
+        return format!(
+            "Latency was the limit: one operation at a time, {} each, makes {} IOPS whatever the device could do.",
+            figures.time(Quantity::ServiceMean),
+            figures.count(Quantity::Iops)
+        );
+    }
+    format!(
+        "Latency was the limit: with {possible} in flight operations hardly waited for each other ({} on average, {} \
+         at best), so a greater depth should give more: IOPS = depth / {}.",
+        figures.time(Quantity::ServiceMean),
+        figures.time(Quantity::ServiceP1),
+        figures.time(Quantity::ServiceMean)
+    )
+}
+
+fn device_flat(figures: &Figures<'_>) -> String {
+    format!(
+        "{} IOPS, flat: the queue was full ({}), throughput varied by {} from second to second and the time of an \
+         operation by {}. Either something limits the rate, and more depth gives only more latency, or the device is \
+         that even and would give more.",
+        figures.count(Quantity::Iops),
+        little(figures),
+        figures.share(Quantity::IntervalVariation),
+        figures.share(Quantity::ServiceVariation)
+    )
+}
+
+fn queue_full(figures: &Figures<'_>) -> String {
+    let knee = if figures.has(Quantity::InFlightKnee) {
+        format!(
+            " The fastest took {}; if that is the device without a queue, {} in flight would have given as much.",
+            figures.time(Quantity::ServiceP1),
+            figures.in_flight(Quantity::InFlightKnee)
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{} IOPS with the queue full ({}). Either this is the device's limit, and more depth gives only more latency, \
+         or it gives more with more depth.{knee}",
+        figures.count(Quantity::Iops),
+        little(figures)
+    )
+}
+
+fn rate_kept(figures: &Figures<'_>) -> String {
+    let rate = if figures.has(Quantity::ByteRateAsked) {
+        format!("{}/s", figures.bytes(Quantity::ByteRateReached))
+    } else {
+        format!("{} operations per second", figures.count(Quantity::RateReached))
+    };
+    let response = if figures.has(Quantity::ResponseMean) {
+        format!(", answered in {} on average counted from when they were due", figures.time(Quantity::ResponseMean))
+    } else {
+        String::new()
+    };
+    let in_flight = if figures.has(Quantity::InFlightAchieved) {
+        format!("; {} were in flight", figures.in_flight(Quantity::InFlightAchieved))
+    } else {
+        String::new()
+    };
+    format!("The rate was kept: {rate}{response}{in_flight}.")
+}
+
+fn remedy_text(remedy: &Remedy, finding: &Finding, job: &JobResult) -> String {
+    match *remedy {
+        Remedy::QueueingEngine { iodepth } if finding.code == Code::EngineNotAsynchronous => {
+            format!("Use ioengine=io_uring to have {iodepth} in flight, or numjobs={iodepth} with iodepth=1.")
+        }
+        Remedy::QueueingEngine { iodepth } => {
+            format!("For more, use ioengine=io_uring with iodepth={iodepth}.")
+        }
+        Remedy::RaiseDepth { iodepth } => format!("Set iodepth={iodepth}."),
+        Remedy::CompareDepth { iodepth } => {
+            format!("To tell them apart, run again with iodepth={iodepth} and compare.")
+        }
+        Remedy::AddWorkers { numjobs } => format!("Spread the load with numjobs={numjobs}."),
+        Remedy::Direct => "Set direct=1 to measure the device.".to_owned(),
+        Remedy::SyncAtEnd => "Set direct=1, or end_fsync=1 to count the time until data is on the device.".to_owned(),
+        Remedy::WriteFirst => {
+            let path = job.evidence.targets.first().map_or("the file", |target| target.path.as_str());
+            format!("Write {path} in full first, with rw=write.")
+        }
+        Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
+    }
+}
