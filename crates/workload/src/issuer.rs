@@ -244,7 +244,6 @@ impl Issuer {
 
     #[cold]
     fn end_loop(&mut self) {
-        self.due_sync = None;
         self.phase = Phase::Closing { next_file: 0 };
         self.attention = true;
     }
@@ -255,17 +254,22 @@ impl Issuer {
         if self.replay.is_some() {
             return Some(self.replayed(now));
         }
-        if let Some(sync) = self.due_sync.take() {
-            return Some(self.issue_sync(Decision { intended: now, ..sync }));
-        }
         if let Some(write) = self.pairs.as_mut().and_then(Pairs::ready) {
             return Some(self.issue_paired(write, now));
         }
-        let held = match self.phase {
-            Phase::Done => Some(Next::Done),
-            Phase::Closing { next_file } => self.close(next_file, now),
-            Phase::Load => self.hold(now),
-        };
+        if let Phase::Closing { next_file } = self.phase
+            && let Some(next) = self.close(next_file, now)
+        {
+            return Some(next);
+        }
+        if self.phase == Phase::Done {
+            return Some(Next::Done);
+        }
+        // A sync that was due when a loop ended is issued if there is another loop, and dropped otherwise.
+        if let Some(sync) = self.due_sync.take() {
+            return Some(self.issue_sync(Decision { intended: now, ..sync }));
+        }
+        let held = self.hold(now);
         if held.is_none() {
             self.attention = self.think.is_some() || self.pairs.is_some();
         }
@@ -292,7 +296,8 @@ impl Issuer {
             self.phase = Phase::Closing { next_file: next_file + 1 };
             return Some(self.issue_closing_sync(next_file, now));
         }
-        if self.next_loop() { self.hold(now) } else { Some(Next::Done) }
+        self.next_loop();
+        None
     }
 
     /// Whether the loop that is ending ends with syncs.

@@ -7,9 +7,10 @@ use crate::files::Layout;
 /// Bytes and operations left in the current loop, and loops left.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
-    bytes: u64,
+    /// Less than zero where the last operation went beyond the limit: the next loop is shorter by that much.
+    bytes: i64,
     operations: u64,
-    bytes_each: u64,
+    bytes_each: i64,
     operations_each: u64,
     /// Loops left, the current one included; `None` for no end (`time_based`).
     loops: Option<u32>,
@@ -22,6 +23,7 @@ impl Limits {
     pub(crate) fn new(job: &Job, layout: &Layout, usable: u64) -> Self {
         let extent = &job.extent;
         let bytes = layout.io_size.unwrap_or_else(|| layout.size.map_or(usable, |size| size.min(usable)));
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
         let operations = extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX);
         Self {
             bytes,
@@ -41,21 +43,24 @@ impl Limits {
     /// Counts an operation; true when it was the last of its loop.
     #[inline]
     pub(crate) fn spend(&mut self, bytes: u32) -> bool {
-        self.bytes = self.bytes.saturating_sub(u64::from(bytes));
+        self.bytes -= i64::from(bytes);
         self.operations -= 1;
-        self.bytes == 0 || self.operations == 0
+        self.bytes <= 0 || self.operations == 0
     }
 
-    /// Begins the next loop; false when there is none.
+    /// Begins the next loop in which there is something to do; false when there is none.
     pub(crate) fn next_loop(&mut self) -> bool {
-        if let Some(loops) = &mut self.loops {
-            *loops = loops.saturating_sub(1);
-            if *loops == 0 {
-                return false;
-            }
-        }
-        self.bytes = self.bytes_each;
+        self.bytes = self.bytes.min(0);
         self.operations = self.operations_each;
+        while self.bytes <= 0 {
+            if let Some(loops) = &mut self.loops {
+                *loops = loops.saturating_sub(1);
+                if *loops == 0 {
+                    return false;
+                }
+            }
+            self.bytes = self.bytes.saturating_add(self.bytes_each);
+        }
         true
     }
 

@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn no_two_scrambled_sectors_are_alike() {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = std::collections::BTreeSet::new();
         for sequence in 0..50u64 {
             let mut buffer = vec![7; 8192];
             scramble(sequence, (sequence % 5) * 8192, &mut buffer);

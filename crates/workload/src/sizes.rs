@@ -64,9 +64,9 @@ impl Sizer {
     /// Whether every size is a multiple of `unit` bytes.
     pub(crate) fn multiple_of(&self, unit: u32) -> bool {
         match self {
-            Self::Fixed(size) => size % unit == 0,
-            Self::Range { min, max, step, .. } => min % unit == 0 && step % unit == 0 && max % unit == 0,
-            Self::Split { totals, .. } => totals.iter().all(|part| part.1 % unit == 0),
+            Self::Fixed(size) => size.is_multiple_of(unit),
+            Self::Range { min, max, step, .. } => [min, step, max].into_iter().all(|size| size.is_multiple_of(unit)),
+            Self::Split { totals, .. } => totals.iter().all(|part| part.1.is_multiple_of(unit)),
         }
     }
 

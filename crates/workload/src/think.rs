@@ -37,10 +37,11 @@ impl Think {
     pub(crate) fn new(job: &Job) -> Option<Self> {
         let pace = &job.pace;
         let busy = pace.thinktime_iotime;
-        let least = u64::from(busy == Nanos::ZERO);
+        // One operation between pauses is the default; with a span of time, it means that only the span counts.
+        let timed = busy > Nanos::ZERO && pace.thinktime_blocks <= 1;
         (pace.thinktime > Nanos::ZERO).then(|| Self {
             pause: pace.thinktime,
-            blocks: pace.thinktime_blocks.max(least),
+            blocks: if timed { 0 } else { pace.thinktime_blocks.max(1) },
             counted_at: pace.thinktime_blocks_type,
             busy,
             issued: 0,

@@ -91,7 +91,8 @@ impl Rules {
     pub(crate) fn keeps_to(&self, unit: u32, used: [bool; 3]) -> bool {
         let kinds = (0..3).filter(|&kind| used[kind]);
         let skip_fits = self.skip.unsigned_abs().is_multiple_of(u64::from(unit));
-        skip_fits && kinds.into_iter().all(|kind| self.sizes[kind].multiple_of(unit) && self.align[kind] % unit == 0)
+        skip_fits
+            && kinds.into_iter().all(|kind| self.sizes[kind].multiple_of(unit) && self.align[kind].is_multiple_of(unit))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Every block once, in an order that looks random, in no memory to speak of.
 //!
 //! A bitmap of a 10 TiB device at 4 KiB takes 340 MB and misses the cache on every look. A keyed bijection needs
-//! four numbers: the counter runs through `0..2^bits` and each value is scattered by odd multiplications and
-//! shifts, both of which can be undone, so no two values meet. Values beyond the last block are passed over;
+//! a few numbers: the counter runs through `0..2^bits` and each value is scattered by steps that can all be undone,
+//! so no two values meet. Values beyond the last block are passed over;
 //! since `2^bits` is less than twice the number of blocks, that is less than one in two.
 
 use units::random::mix;
@@ -32,7 +32,9 @@ impl Scatter {
     fn apply(&self, n: u64) -> u64 {
         let mut x = n;
         for (key, odd) in self.keys.iter().zip(&self.odds) {
-            x = (x ^ key).wrapping_mul(*odd) & self.mask;
+            // x(2x + odd) + key is a bijection modulo every power of two. Its square spreads the low bits far better
+            // than a product with a constant, which shows as strides in small regions.
+            x = x.wrapping_mul(x.wrapping_mul(2).wrapping_add(*odd)).wrapping_add(*key) & self.mask;
             x ^= x >> self.shift;
         }
         x
@@ -139,20 +141,20 @@ mod tests {
     /// Neighbours in the order are not correlated, nor is any distance between them more common than by chance.
     #[test]
     fn there_is_no_stride() {
-        for count in [4096, 100_000, 262_144] {
-            let order = all(count, 123);
+        for (count, key) in [(4096, 1), (4096, 2), (100_000, 3), (262_144, 4)] {
+            let order = all(count, key);
             let half = count as f64 / 2.0;
             for lag in [1, 2, 3, 64] {
                 let products = order.iter().zip(&order[lag..]).map(|(&a, &b)| (a as f64 - half) * (b as f64 - half));
                 let correlation = products.sum::<f64>() / (order.len() - lag) as f64 / (half * half / 3.0);
                 let bound = 5.0 / (count as f64).sqrt();
                 assert!(correlation.abs() < bound, "count {count}, lag {lag}: {correlation}");
-                let mut distances = std::collections::HashMap::new();
+                let mut distances = std::collections::BTreeMap::new();
                 for (&a, &b) in order.iter().zip(&order[lag..]) {
                     *distances.entry(b.wrapping_sub(a)).or_insert(0u32) += 1;
                 }
                 let most = distances.values().max().copied().unwrap_or(0);
-                assert!(most < 16, "count {count}, lag {lag}: a distance occurs {most} times");
+                assert!(most < 12, "count {count}, lag {lag}: a distance occurs {most} times");
             }
         }
     }

@@ -1,0 +1,167 @@
+//! Which files a worker uses, which part of each, and how large each has to be; numbers as fio gives them.
+
+mod common;
+
+use common::{KIB, job, rw};
+use job::{BlockSizes, Job, Size};
+use units::Bytes;
+use workload::{FileFact, FilePlan, Worker, WorkloadError, plan_files};
+
+fn nothing(_: &str) -> Option<FileFact> {
+    None
+}
+
+fn regular(size: u64) -> impl Fn(&str) -> Option<FileFact> {
+    move |_| Some(FileFact { size, block_device: false })
+}
+
+fn device(size: u64) -> impl Fn(&str) -> Option<FileFact> {
+    move |_| Some(FileFact { size, block_device: true })
+}
+
+fn bytes(size: u64) -> Size {
+    Size::Bytes(Bytes::new(size))
+}
+
+fn clone(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> Result<FilePlan, WorkloadError> {
+    plan_files(job, Worker { index: clone, clone }, 1, existing)
+}
+
+fn plan(job: &Job, existing: &dyn Fn(&str) -> Option<FileFact>) -> FilePlan {
+    clone(job, 0, existing).expect("the job is sound")
+}
+
+fn named(names: &[&str]) -> Job {
+    let mut job = job();
+    job.files.filenames = names.iter().map(|&name| name.to_owned()).collect();
+    job
+}
+
+fn sized(size: u64) -> Job {
+    let mut job = named(&["f"]);
+    job.extent.size = Some(bytes(size));
+    job
+}
+
+/// Start, length and needed size of each file.
+fn regions(plan: &FilePlan) -> Vec<(u64, u64, u64)> {
+    plan.files.iter().map(|file| (file.extent.start, file.extent.length, file.needed)).collect()
+}
+
+#[test]
+fn an_existing_file_is_used_as_it_is() {
+    let mut job = named(&["f"]);
+    assert_eq!(regions(&plan(&job, &regular(100_000))), [(0, 100_000, 100_000)]);
+    job.extent.offset = bytes(16 * KIB);
+    assert_eq!(regions(&plan(&job, &regular(100_000))), [(16_384, 83_616, 100_000)]);
+    // fio rounds shares up to whole blocks: 50,000 becomes 13 blocks.
+    job.extent.offset = Size::Percent(50);
+    assert_eq!(regions(&plan(&job, &regular(100_000))), [(53_248, 46_752, 100_000)]);
+}
+
+#[test]
+fn a_size_beyond_the_end_extends_a_file_and_is_cut_on_a_device() {
+    let mut job = sized(200 * KIB);
+    job.extent.offset = bytes(16 * KIB);
+    let grown = plan(&job, &regular(100_000));
+    assert_eq!(regions(&grown), [(16_384, 204_800, 221_184)]);
+    assert_eq!(grown.missing_bytes(), 121_184);
+    assert_eq!(regions(&plan(&job, &device(100 * KIB))), [(16_384, 84 * KIB, 100 * KIB)]);
+    assert_eq!(plan(&job, &device(100 * KIB)).missing_bytes(), 0);
+}
+
+#[test]
+fn a_share_of_the_file() {
+    let mut job = named(&["f"]);
+    job.extent.size = Some(Size::Percent(50));
+    assert_eq!(regions(&plan(&job, &regular(100_000))), [(0, 50_000, 100_000)]);
+    assert_eq!(clone(&job, 0, &nothing).expect_err("nothing to take a share of").option, "size");
+}
+
+#[test]
+fn size_is_divided_among_files() {
+    let mut job = sized(100 * KIB);
+    job.files.filenames.clear();
+    job.files.nrfiles = 3;
+    let three = plan(&job, &nothing);
+    assert_eq!(regions(&three), [(0, 34_133, 34_133); 3]);
+    assert_eq!(three.missing_bytes(), 3 * 34_133);
+    let mut two = named(&["f", "g"]);
+    two.extent.size = Some(bytes(100 * KIB));
+    assert_eq!(regions(&plan(&two, &nothing)), [(0, 51_200, 51_200); 2]);
+}
+
+#[test]
+fn filesize_is_for_each_file_and_size_limits_the_transfer() {
+    let mut job = sized(100 * KIB);
+    job.files.filesize = Some((Bytes::new(1 << 20), Bytes::new(1 << 20)));
+    let plan = plan(&job, &nothing);
+    assert_eq!(regions(&plan), [(0, 1 << 20, 1 << 20)]);
+    assert_eq!(plan.transfer_bytes(), 100 * KIB);
+}
+
+#[test]
+fn a_range_of_file_sizes_is_drawn_in_blocks_and_repeats() {
+    let mut job = job();
+    job.files.nrfiles = 50;
+    job.files.filesize = Some((Bytes::new(8 * KIB), Bytes::new(64 * KIB)));
+    let lengths = |index| {
+        let plan = plan_files(&job, Worker { index, clone: 0 }, 1, &nothing).expect("sound");
+        plan.files.iter().map(|file| file.extent.length).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths(0), lengths(0));
+    assert_ne!(lengths(0), lengths(1));
+    assert!(lengths(0).iter().all(|length| (8 * KIB..=64 * KIB).contains(length) && length % 4096 == 0));
+}
+
+#[test]
+fn clones_share_filenames_and_not_generated_names() {
+    let paths = |job: &Job, number| {
+        let plan = clone(job, number, &regular(1 << 20)).expect("sound");
+        plan.files.into_iter().map(|file| file.path).collect::<Vec<_>>()
+    };
+    let mut job = job();
+    job.files.nrfiles = 2;
+    job.files.directories = vec!["a".to_owned(), "b/".to_owned()];
+    assert_eq!(paths(&job, 0), ["a/job.0.0", "a/job.0.1"]);
+    assert_eq!(paths(&job, 1), ["b/job.1.0", "b/job.1.1"]);
+    assert_eq!(paths(&job, 2), ["a/job.2.0", "a/job.2.1"]);
+    job.files.filename_format = "x-$JobName/$filenum$jobnum-$other".to_owned();
+    assert_eq!(paths(&job, 1), ["b/x-job/01-$other", "b/x-job/11-$other"]);
+    job.files.filenames = vec!["shared".to_owned(), "/abs".to_owned()];
+    assert_eq!(paths(&job, 1), ["a/shared", "/abs"]);
+}
+
+#[test]
+fn offsets_move_on_with_each_clone() {
+    let mut job = sized(100 * KIB);
+    job.extent.offset = bytes(4 * KIB);
+    job.extent.offset_increment = bytes(200 * KIB);
+    let third = clone(&job, 2, &regular(1_000_000)).expect("sound");
+    assert_eq!(regions(&third), [(404 * KIB, 100 * KIB, 1_000_000)]);
+    job.extent.offset_increment = Size::Percent(10);
+    let third = clone(&job, 2, &regular(1_000_000)).expect("sound");
+    assert_eq!(third.files[0].extent.start, 4 * KIB + 2 * 102_400);
+}
+
+#[test]
+fn io_size_may_be_a_share_of_the_size() {
+    let mut job = sized(200 * KIB);
+    job.extent.io_size = Some(Size::Percent(50));
+    assert_eq!(plan(&job, &nothing).io_size, Some(100 * KIB));
+    job.extent.io_size = Some(Size::Percent(300));
+    assert_eq!(clone(&job, 0, &nothing).expect_err("more than all").option, "io_size");
+}
+
+#[test]
+fn what_cannot_work_is_named_by_its_option() {
+    assert_eq!(clone(&named(&["f"]), 0, &nothing).expect_err("no size").option, "size");
+    assert_eq!(clone(&sized(1024), 0, &nothing).expect_err("less than a block").option, "size");
+    let mut beyond = named(&["f"]);
+    beyond.extent.offset = bytes(1 << 20);
+    assert_eq!(clone(&beyond, 0, &device(1 << 20)).expect_err("behind the end").option, "offset");
+    let mut large = rw("write");
+    large.files.filenames = vec!["f".to_owned()];
+    large.pattern.block_sizes.write = BlockSizes::Fixed(1 << 20);
+    assert_eq!(clone(&large, 0, &regular(4096)).expect_err("less than a block").option, "offset");
+}

@@ -1,0 +1,178 @@
+//! Rates are kept in virtual time, and lateness is never hidden.
+
+mod common;
+
+use common::*;
+use job::{Arrivals, PerKind, ThinktimeBlocks};
+use units::{Nanos, Rate};
+use workload::{Decision, Next, OpKind};
+
+fn rated(iops: u64, process: Arrivals) -> job::Job {
+    let mut job = rw("randread");
+    job.extent.time_based = true;
+    job.pace.rate_iops = PerKind { read: Some(Rate::per_sec(iops)), write: Some(Rate::per_sec(iops)), trim: None };
+    job.pace.process = process;
+    job
+}
+
+/// Decisions meant to begin before `end`.
+fn until(job: &job::Job, seed: u64, end: Nanos) -> Vec<Decision> {
+    let (mut issuer, mut ops, mut now) = (issuer(job, &one_file(64 * MIB), seed), Vec::new(), Nanos::ZERO);
+    loop {
+        match issuer.next(now) {
+            Next::Issue(op) if op.intended >= end => return ops,
+            Next::Issue(op) => {
+                issuer.complete(&op, now);
+                ops.push(op);
+            }
+            Next::Until(instant) => now = instant,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn linear_rates_are_exact() {
+    for iops in [1_000, 3_333, 65_537, 1_000_000] {
+        let ops = until(&rated(iops, Arrivals::Linear), 1, Nanos::from_secs(1));
+        assert_eq!(ops.len() as u64, iops);
+        for (n, op) in ops.iter().enumerate() {
+            assert_eq!(op.intended, Rate::per_sec(iops).due(n as u64), "operation {n} at {iops}/s");
+        }
+    }
+}
+
+#[test]
+fn poisson_rates_are_within_half_a_per_cent() {
+    for seed in 0..20 {
+        for (iops, secs) in [(1_000, 10), (30_000, 2), (1_000_000, 1)] {
+            let ops = until(&rated(iops, Arrivals::Poisson), seed, Nanos::from_secs(secs));
+            let achieved = ops.len() as f64 / secs as f64 / iops as f64;
+            assert!((achieved - 1.0).abs() < 0.005, "seed {seed}, {iops}/s: {achieved}");
+        }
+    }
+}
+
+#[test]
+fn poisson_gaps_are_exponential_and_counts_as_bursty() {
+    let ops = until(&rated(100_000, Arrivals::Poisson), 5, Nanos::from_secs(1));
+    let mut gaps: Vec<f64> = ops.windows(2).map(|pair| (pair[1].intended - pair[0].intended).get() as f64).collect();
+    let n = gaps.len() as f64;
+    gaps.sort_by(f64::total_cmp);
+    for (rank, gap) in gaps.iter().enumerate() {
+        let theory = 1.0 - (-gap / 10_000.0).exp();
+        assert!((theory - rank as f64 / n).abs() < 0.01, "gap {gap} ns at rank {rank}");
+    }
+    // The variance of counts in windows of 20 expected arrivals is that of a Poisson process.
+    let mut counts = vec![0.0; 5000];
+    for op in &ops {
+        counts[(op.intended.get() / 200_000) as usize] += 1.0;
+    }
+    let mean = counts.iter().sum::<f64>() / 5000.0;
+    let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 5000.0;
+    assert!((0.9..1.1).contains(&(variance / mean)), "{}", variance / mean);
+}
+
+#[test]
+fn byte_rates_count_bytes() {
+    let mut job = rw("read");
+    job.extent.time_based = true;
+    job.pace.rate.read = Some(Rate::per_sec(MIB));
+    let ops = until(&job, 1, Nanos::from_secs(3));
+    assert_eq!(bytes(&ops), 3 * MIB);
+}
+
+#[test]
+fn each_kind_of_a_mix_has_its_own_rate() {
+    let mut job = rated(1000, Arrivals::Linear);
+    job.pattern.direction = job::Direction::ReadWrite;
+    job.pattern.rwmixread = 70;
+    job.pace.rate_iops.write = Some(Rate::per_sec(500));
+    let ops = until(&job, 1, Nanos::from_secs(2));
+    assert_eq!((count(&ops, OpKind::Read), count(&ops, OpKind::Write)), (2000, 1000));
+    assert!(ops.windows(2).all(|pair| pair[0].intended <= pair[1].intended));
+}
+
+#[test]
+fn a_kind_without_a_rate_fills_the_gaps() {
+    let mut job = rated(1000, Arrivals::Linear);
+    job.pattern.direction = job::Direction::ReadWrite;
+    job.pace.rate_iops.read = None;
+    let mut issuer = issuer(&job, &one_file(64 * MIB), 1);
+    let mut writes = 0;
+    for step in 0..100_000u64 {
+        let now = Nanos::from_micros(step * 10);
+        match issuer.next(now) {
+            Next::Issue(op) => {
+                writes += u64::from(op.kind == OpKind::Write);
+                assert!(op.kind == OpKind::Write || op.intended == now);
+                issuer.complete(&op, now);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(writes, 1000);
+}
+
+#[test]
+fn late_operations_keep_their_instants() {
+    let mut issuer = issuer(&rated(1000, Arrivals::Linear), &one_file(64 * MIB), 1);
+    assert!(matches!(issuer.next(Nanos::from_secs(5)), Next::Issue(op) if op.intended == Nanos::from_secs(5)));
+    // The device hangs for 100 ms: everything due meanwhile is issued back to back.
+    let now = Nanos::from_millis(5100);
+    for n in 1..=100 {
+        let Next::Issue(op) = issuer.next(now) else { panic!("operation {n} is overdue") };
+        assert_eq!(op.intended, Nanos::from_millis(5000 + n));
+    }
+    assert_eq!(issuer.next(now), Next::Until(Nanos::from_millis(5101)));
+}
+
+#[test]
+fn thinktime_follows_completed_blocks() {
+    let mut job = rw("read");
+    job.pace.thinktime = Nanos::from_millis(1);
+    job.pace.thinktime_blocks = 2;
+    let mut issuer = issuer(&job, &one_file(MIB), 1);
+    let Next::Issue(first) = issuer.next(Nanos::ZERO) else { panic!("first") };
+    let Next::Issue(second) = issuer.next(Nanos::ZERO) else { panic!("second") };
+    assert_eq!(issuer.next(Nanos::ZERO), Next::Blocked);
+    issuer.complete(&first, Nanos::from_micros(10));
+    assert_eq!(issuer.next(Nanos::from_micros(10)), Next::Blocked);
+    issuer.complete(&second, Nanos::from_micros(30));
+    let resume = Nanos::from_micros(1030);
+    assert_eq!(issuer.next(Nanos::from_micros(40)), Next::Until(resume));
+    assert!(matches!(issuer.next(resume), Next::Issue(op) if op.intended == resume));
+}
+
+#[test]
+fn thinktime_may_count_at_issue() {
+    let mut job = rw("read");
+    job.pace.thinktime = Nanos::from_millis(1);
+    job.pace.thinktime_blocks_type = ThinktimeBlocks::Issue;
+    let mut issuer = issuer(&job, &one_file(MIB), 1);
+    assert!(matches!(issuer.next(Nanos::ZERO), Next::Issue(_)));
+    assert_eq!(issuer.next(Nanos::new(5)), Next::Until(Nanos::new(1_000_005)));
+}
+
+#[test]
+fn thinktime_may_follow_a_span_of_time() {
+    let mut job = rw("read");
+    job.pace.thinktime = Nanos::from_secs(1);
+    job.pace.thinktime_iotime = Nanos::from_secs(9);
+    job.extent.time_based = true;
+    let mut issuer = issuer(&job, &one_file(MIB), 1);
+    let (mut now, mut per_second) = (Nanos::ZERO, vec![0; 20]);
+    while now < Nanos::from_secs(20) {
+        match issuer.next(now) {
+            Next::Issue(op) => {
+                per_second[(now.get() / 1_000_000_000) as usize] += 1;
+                now += Nanos::from_millis(100);
+                issuer.complete(&op, now);
+            }
+            Next::Until(instant) => now = instant,
+            other => panic!("{other:?}"),
+        }
+    }
+    let expected: Vec<_> = (0..20).map(|second| if second % 10 == 9 { 0 } else { 10 }).collect();
+    assert_eq!(per_second, expected);
+}

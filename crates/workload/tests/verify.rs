@@ -1,0 +1,254 @@
+//! What is written is recognised, and one changed byte is named.
+
+mod common;
+
+use common::*;
+use job::{BlockSizes, Distribution, Job, PerKind, VerifyMethod};
+use units::random::Random;
+use units::{Nanos, Rate};
+use workload::{Decision, HEADER_BYTES, Issuer, Next, OpKind, Worker, Wrong};
+
+const METHODS: [VerifyMethod; 11] = [
+    VerifyMethod::Crc32c,
+    VerifyMethod::Crc32,
+    VerifyMethod::Crc64,
+    VerifyMethod::Crc16,
+    VerifyMethod::Crc7,
+    VerifyMethod::Md5,
+    VerifyMethod::Sha1,
+    VerifyMethod::Sha256,
+    VerifyMethod::Sha512,
+    VerifyMethod::Xxhash,
+    VerifyMethod::Pattern,
+];
+
+/// Files as bytes in memory.
+struct Disk(Vec<Vec<u8>>);
+
+impl Disk {
+    fn new(lengths: &[u64]) -> Self {
+        Self(lengths.iter().map(|&length| vec![0xee; length as usize]).collect())
+    }
+
+    fn range(&mut self, op: &Decision) -> &mut [u8] {
+        let start = op.offset as usize;
+        &mut self.0[op.file as usize][start..start + op.length as usize]
+    }
+
+    /// Carries out up to `most` operations; the number of checked reads, or the first mismatch.
+    fn run(&mut self, issuer: &mut Issuer, most: usize) -> Result<usize, workload::Mismatch> {
+        let (mut now, mut checked) = (Nanos::ZERO, 0);
+        for _ in 0..most {
+            match issuer.next(now) {
+                Next::Issue(op) => {
+                    match op.kind {
+                        OpKind::Write => issuer.fill(&op, self.range(&op)),
+                        OpKind::Trim => self.range(&op).fill(0),
+                        OpKind::Read if op.checked => {
+                            issuer.check(&op, self.range(&op))?;
+                            checked += 1;
+                        }
+                        _ => {}
+                    }
+                    issuer.complete(&op, now);
+                }
+                Next::Until(instant) => now = instant,
+                Next::Blocked => panic!("blocked with nothing in flight"),
+                Next::Done => break,
+            }
+        }
+        Ok(checked)
+    }
+}
+
+fn verified(word: &str, method: VerifyMethod) -> Job {
+    let mut job = rw(word);
+    job.verify.method = Some(method);
+    if method == VerifyMethod::Pattern {
+        job.verify.pattern.bytes = b"%o------pattern".to_vec();
+        job.verify.pattern.offsets = vec![0];
+    }
+    job
+}
+
+/// Writes up to `most` operations, reads back, and says how many reads were checked.
+fn round_trip(job: &Job, lengths: &[u64], most: usize) -> usize {
+    let mut disk = Disk::new(lengths);
+    let mut writer = issuer(job, &files(lengths), 5);
+    disk.run(&mut writer, most).expect("writes are not checked");
+    let mut reader = writer.verify_pass().expect("there is something to check");
+    disk.run(&mut reader, usize::MAX).expect("what was written is there")
+}
+
+#[test]
+fn every_method_accepts_what_it_wrote() {
+    for method in METHODS {
+        assert_eq!(round_trip(&verified("randwrite", method), &[256 * KIB, 64 * KIB], usize::MAX), 80, "{method:?}");
+    }
+}
+
+#[test]
+fn every_method_finds_a_changed_byte_anywhere() {
+    for method in METHODS {
+        let job = verified("write", method);
+        let mut disk = Disk::new(&[64 * KIB]);
+        let mut writer = issuer(&job, &one_file(64 * KIB), 5);
+        disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+        let mut random = Random::new(method as u64, 0);
+        for _ in 0..200 {
+            let at = random.below(64 * KIB) as usize;
+            disk.0[0][at] ^= 1 << random.below(8);
+            let in_header = at % 4096 < HEADER_BYTES && method != VerifyMethod::Pattern;
+            let padding = in_header && at % 4096 >= 100;
+            match disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX) {
+                Err(mismatch) => {
+                    assert_eq!((mismatch.file, mismatch.block), (0, at as u64 / 4096 * 4096), "{method:?}");
+                    assert!(in_header || mismatch.offset == at as u64, "{method:?}: {at} is named as {mismatch}");
+                    assert_ne!(mismatch.expected, mismatch.found, "{mismatch}");
+                }
+                Ok(_) => assert!(padding, "{method:?} misses byte {at}"),
+            }
+            fill_again(&writer, &mut disk, at);
+        }
+    }
+}
+
+/// Writes the block around `at` once more.
+fn fill_again(writer: &Issuer, disk: &mut Disk, at: usize) {
+    let mut again = writer.verify_pass().expect("writes");
+    while let Next::Issue(op) = again.next(Nanos::ZERO) {
+        if (op.offset..op.offset + u64::from(op.length)).contains(&(at as u64)) {
+            writer.fill(&op, disk.range(&op));
+        }
+    }
+}
+
+#[test]
+fn lost_moved_and_stale_blocks_are_told_apart() {
+    let job = verified("write", VerifyMethod::Crc32c);
+    let layout = one_file(64 * KIB);
+    let wrong = |change: &dyn Fn(&mut Disk)| {
+        let mut disk = Disk::new(&[64 * KIB]);
+        let mut writer = issuer(&job, &layout, 5);
+        disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+        change(&mut disk);
+        disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("a bad block").wrong
+    };
+    assert_eq!(wrong(&|disk| disk.0[0][8192..12288].fill(0)), Wrong::Header);
+    assert_eq!(wrong(&|disk| disk.0[0].copy_within(4096..8192, 8192)), Wrong::Offset);
+    let stale = |disk: &mut Disk| {
+        let mut other = issuer(&job, &layout, 6);
+        disk.run(&mut other, 1).expect("writes are not checked");
+    };
+    assert_eq!(wrong(&stale), Wrong::Seed);
+}
+
+#[test]
+fn a_lost_write_of_a_later_pass_is_found() {
+    let mut job = verified("randwrite", VerifyMethod::Md5);
+    job.extent.loops = 3;
+    let mut disk = Disk::new(&[64 * KIB]);
+    let mut writer = issuer(&job, &one_file(64 * KIB), 5);
+    disk.run(&mut writer, 32).expect("writes are not checked");
+    let before = disk.0[0][..4096].to_vec();
+    disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+    assert_eq!(disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX), Ok(16));
+    disk.0[0][..4096].copy_from_slice(&before);
+    let mismatch = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("pass 1 in place of 2");
+    assert_eq!((mismatch.wrong, mismatch.block), (Wrong::Pass, 0));
+}
+
+#[test]
+fn overlapping_writes_of_any_size_are_accepted() {
+    for seed in 0..20 {
+        let mut job = verified("randwrite", VerifyMethod::Crc32c);
+        job.pattern.norandommap = true;
+        sizes(&mut job, &BlockSizes::Range(4096, 65536));
+        if seed % 2 == 0 {
+            let zipf = Distribution::Zipf { theta: 1.1, center: None };
+            job.pattern.distribution = PerKind { read: zipf.clone(), write: zipf.clone(), trim: zipf };
+        }
+        job.extent.loops = 1 + seed;
+        assert!(round_trip(&job, &[512 * KIB, 100 * KIB], usize::MAX) > 5);
+    }
+}
+
+#[test]
+fn only_what_was_written_is_checked() {
+    for word in ["rw", "randrw"] {
+        for most in [1000, 7] {
+            let mut job = verified(word, VerifyMethod::Crc32c);
+            job.pattern.rwmixread = 30;
+            let mut disk = Disk::new(&[256 * KIB]);
+            let mut writer = issuer(&job, &one_file(256 * KIB), 5);
+            disk.run(&mut writer, most).expect("writes are not checked");
+            let written = disk.0[0].chunks(4096).filter(|block| block[0] != 0xee).count();
+            assert_eq!(disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX), Ok(written), "{word}");
+        }
+    }
+}
+
+#[test]
+fn rated_and_time_based_jobs_are_replayed() {
+    let mut job = verified("randrw", VerifyMethod::Crc32);
+    job.pace.rate_iops = PerKind { read: Some(Rate::per_sec(700)), write: Some(Rate::per_sec(300)), trim: None };
+    assert_eq!(round_trip(&job, &[256 * KIB], usize::MAX), 19);
+    let mut job = verified("randwrite", VerifyMethod::Crc32);
+    job.extent.time_based = true;
+    assert_eq!(round_trip(&job, &[256 * KIB], 1000), 64);
+    assert_eq!(round_trip(&job, &[256 * KIB], 40), 40);
+    let mut pairs = verified("randtrimwrite", VerifyMethod::Crc32);
+    pairs.extent.time_based = true;
+    assert_eq!(round_trip(&pairs, &[256 * KIB], 40), 20);
+}
+
+#[test]
+fn intervals_divide_blocks() {
+    let mut job = verified("write", VerifyMethod::Sha512);
+    sizes(&mut job, &BlockSizes::Fixed(64 << 10));
+    job.verify.interval = Some(512);
+    assert_eq!(round_trip(&job, &[256 * KIB], usize::MAX), 4);
+    job.verify.interval = Some(64);
+    let error = Issuer::new(&job, Worker::default(), &one_file(MIB), 1).expect_err("no room for a header");
+    assert_eq!(error.option, "verify_interval");
+}
+
+#[test]
+fn a_separate_reader_accepts_any_run_and_any_order() {
+    let mut disk = Disk::new(&[256 * KIB]);
+    disk.run(&mut issuer(&verified("write", VerifyMethod::Xxhash), &one_file(256 * KIB), 1), usize::MAX)
+        .expect("write");
+    let reader = verified("randread", VerifyMethod::Xxhash);
+    assert_eq!(disk.run(&mut issuer(&reader, &one_file(256 * KIB), 77), usize::MAX), Ok(64));
+    let mut only = verified("write", VerifyMethod::Xxhash);
+    only.verify.only = true;
+    assert_eq!(disk.run(&mut issuer(&only, &one_file(256 * KIB), 1), usize::MAX), Ok(64));
+    let other = verified("read", VerifyMethod::Md5);
+    let mismatch = disk.run(&mut issuer(&other, &one_file(256 * KIB), 1), usize::MAX).expect_err("another method");
+    assert_eq!(mismatch.wrong, Wrong::Method);
+}
+
+#[test]
+fn nothing_to_check_means_no_pass() {
+    let mut job = verified("write", VerifyMethod::Crc32c);
+    let fresh = issuer(&job, &one_file(MIB), 1);
+    assert!(fresh.verify_pass().is_none(), "nothing was written");
+    job.verify.do_verify = false;
+    let mut writer = issuer(&job, &one_file(MIB), 1);
+    drain(&mut writer, 10);
+    assert!(writer.verify_pass().is_none());
+}
+
+#[test]
+fn jobs_whose_writes_cannot_be_verified_are_refused() {
+    let mut torn = verified("randwrite", VerifyMethod::Crc32c);
+    torn.pattern.norandommap = true;
+    sizes(&mut torn, &BlockSizes::Range(1000, 9000));
+    torn.pattern.bs_unaligned = true;
+    let mut timed = verified("randrw", VerifyMethod::Crc32c);
+    timed.pace.rate_iops.write = Some(Rate::per_sec(10));
+    for job in [torn, timed] {
+        let error = Issuer::new(&job, Worker::default(), &one_file(MIB), 1).expect_err("cannot be verified");
+        assert_eq!(error.option, "verify");
+    }
+}
