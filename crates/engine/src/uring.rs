@@ -163,11 +163,13 @@ impl Uring {
             self.slots.stamp(Label(entry.get_user_data()).tag(), now);
         }
         // SAFETY: entries point into `buffers`, whose pages stay until nothing is in flight (see `drop`), and
-        // `submit` has checked that each stays inside the buffer of its own tag.
-        let pushed = unsafe { self.ring.submission().push_multiple(&self.held) };
-        if pushed.is_ok() {
-            self.held.clear();
+        // `route` has checked that each stays inside the buffer of its own tag.
+        while unsafe { self.ring.submission().push_multiple(&self.held) }.is_err() {
+            // There is an entry for each tag, but the kernel's thread may complete operations before it says that
+            // it has taken their entries. It says so soon; an error here only means to look again.
+            let _ = self.ring.submitter().squeue_wait();
         }
+        self.held.clear();
     }
 
     /// One system call: hands over, and waits for `want` completions for no longer than `limit`. Returns whether

@@ -1,0 +1,69 @@
+//! Scratch files and loop devices that go away with the test.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A directory of one test, removed when it ends.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new directory on a real filesystem. `name` is unique to the test.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// A path inside.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// A file of zeroes inside.
+    pub(crate) fn file(&self, name: &str, bytes: u64) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, vec![0; bytes as usize]).unwrap();
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A block device over a file, detached when the test ends.
+pub(crate) struct Loop(String);
+
+impl Loop {
+    /// `None`, with a line that says so, where this user or this host cannot have one.
+    pub(crate) fn over(file: &Path) -> Option<Self> {
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
+        match output {
+            Ok(output) if output.status.success() => {
+                Some(Self(String::from_utf8(output.stdout).unwrap().trim().into()))
+            }
+            Ok(output) => skip(&format!("losetup: {}", String::from_utf8_lossy(&output.stderr).trim())),
+            Err(error) => skip(&format!("losetup: {error}")),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        Path::new(&self.0)
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
+    }
+}
+
+/// Says that something was left out, which `FATHOM_NO_SKIP=1` forbids.
+pub(crate) fn skip<T>(reason: &str) -> Option<T> {
+    assert!(std::env::var_os("FATHOM_NO_SKIP").is_none_or(|value| value != "1"), "not skipped: {reason}");
+    println!("skipped: {reason}");
+    None
+}
