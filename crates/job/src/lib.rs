@@ -3,6 +3,7 @@
 mod apply;
 mod arguments;
 mod diagnostic;
+pub mod docs;
 mod draft;
 mod expand;
 mod file;

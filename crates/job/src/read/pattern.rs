@@ -70,13 +70,61 @@ fn hexadecimal(rest: &str, pattern: &mut VerifyPattern) -> Option<usize> {
     (length > 0).then_some(2 + length)
 }
 
-/// A decimal number, least byte first, in as many bytes as it needs; negative ones in four.
+/// A decimal number of 32 bits, least byte first, in as many bytes as it needs; negative ones in four.
+///
+/// A zero that begins `0x` belongs to the next piece: `-120xff` is -12 and 0xff.
 fn decimal(rest: &str, pattern: &mut VerifyPattern) -> Option<usize> {
-    let sign = usize::from(rest.starts_with('-'));
-    let length = sign + rest[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - sign);
-    let value: i64 = rest[..length].parse().ok()?;
-    let bytes = (value as u32).to_le_bytes();
-    let needed = (4 - (value as u32).leading_zeros() as usize / 8).max(1);
-    pattern.bytes.extend_from_slice(&bytes[..needed]);
-    Some(length)
+    let blanks = rest.len() - rest.trim_start().len();
+    let body = &rest[blanks..];
+    let sign = usize::from(body.starts_with('-'));
+    let mut length = sign + body[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(body.len() - sign);
+    if body[..length].ends_with('0') && body[length..].starts_with(['x', 'X']) {
+        length -= 1;
+    }
+    let value: i32 = body[..length].parse().ok()?;
+    let needed = (4 - value.leading_zeros() as usize / 8).max(1);
+    pattern.bytes.extend_from_slice(&value.to_le_bytes()[..needed]);
+    Some(blanks + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_those_that_fio_writes() {
+        let cases: &[(&str, &[u8])] = &[
+            ("0xfff", &[0x0f, 0xff]),
+            ("12", &[12]),
+            ("-12", &[0xf4, 0xff, 0xff, 0xff]),
+            ("257", &[1, 1]),
+            ("65536", &[0, 0, 1]),
+            ("0", &[0]),
+            ("\"ab\"", b"ab"),
+            ("\"a\\x41b\"", b"a\\x41b"),
+            ("0xff\"a\"1", &[0xff, b'a', 1]),
+            ("-120xdead", &[0xf4, 0xff, 0xff, 0xff, 0xde, 0xad]),
+            ("1 2", &[1, 2]),
+        ];
+        for (text, bytes) in cases {
+            let pattern = read(text, false, &mut Findings::default());
+            assert_eq!(pattern.map(|pattern| pattern.bytes).as_deref(), Some(*bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn offsets_leave_eight_bytes() {
+        let pattern = read("0xff%o\"x\"", true, &mut Findings::default());
+        let bytes = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 0, b'x'];
+        assert_eq!(pattern, Some(VerifyPattern { bytes, offsets: vec![1] }));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for text in ["", "abc", "0x", "'file'", "%o", "4294967295", "\"open", "0x1234 "] {
+            let mut findings = Findings::default();
+            assert_eq!(read(text, false, &mut findings), None, "{text}");
+            assert_eq!(findings.items.len(), 1, "{text}");
+        }
+    }
 }

@@ -21,9 +21,10 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
             shape(argument, deviation, findings).map(|(deviation, center)| Distribution::Normal { deviation, center })
         }
         "zoned" => {
-            zones(argument, findings, |text, _| text.parse().ok().filter(|p| *p <= 100)).map(Distribution::Zoned)
+            let zones = zones(argument, findings, |text, _| text.parse().ok().filter(|share| *share <= 100))?;
+            Some(shares_of_file(zones, findings))
         }
-        "zoned_abs" => zones(argument, findings, bytes).map(Distribution::ZonedAbs),
+        "zoned_abs" => zones(argument, findings, bytes).and_then(|zones| bytes_of_file(zones, findings)),
         _ => {
             findings.fault(0..word.len(), "not-supported", format!("fio's distribution `{word}` is not supported yet"));
             None
@@ -90,29 +91,97 @@ fn bytes(text: &str, findings: &mut Findings) -> Option<Bytes> {
     number::read(text, Unit::Count { kb_base: 1024 }, findings).map(|n| Bytes::new(n as u64))
 }
 
-/// `share/width:share/width…`; the shares add up to 100.
+/// A zone: the share of operations, and how wide it is if that is said.
+type Zone<T> = (Option<u32>, Option<T>);
+
+/// `share/width:share/width…`; a share that is left out is an equal part of what the others leave.
 fn zones<T>(
     argument: &str,
     findings: &mut Findings,
     mut width: impl FnMut(&str, &mut Findings) -> Option<T>,
-) -> Option<Vec<(u32, T)>> {
-    let mut zones = Vec::new();
+) -> Option<Vec<(u32, Option<T>)>> {
+    let mut zones: Vec<Zone<T>> = Vec::new();
     for (_, part) in split(argument, ':') {
-        let entry = part.split_once('/').and_then(|(share, rest)| {
-            Some((share.parse::<u32>().ok().filter(|share| *share <= 100)?, width(rest, findings)?))
-        });
-        let Some(entry) = entry else {
+        let Some(zone) = zone(part, findings, &mut width) else {
             findings
                 .fault(0..0, "distribution", format!("`{part}` is not a zone"))
                 .write("a zone is `share of operations/share of the file`");
             return None;
         };
-        zones.push(entry);
+        zones.push(zone);
     }
-    let sum: u32 = zones.iter().map(|zone| zone.0).sum();
+    let shares = complete(zones.iter().map(|zone| zone.0));
+    let sum: u32 = shares.iter().sum();
     if sum != 100 {
         findings.fault(0..0, "distribution", format!("the zones' shares of operations add up to {sum} %, not to 100"));
         return None;
     }
-    Some(zones)
+    Some(shares.into_iter().zip(zones.into_iter().map(|zone| zone.1)).collect())
+}
+
+fn zone<T>(
+    part: &str,
+    findings: &mut Findings,
+    width: &mut impl FnMut(&str, &mut Findings) -> Option<T>,
+) -> Option<Zone<T>> {
+    let (share, rest) = part.split_once('/').unwrap_or((part, ""));
+    let share = if share.is_empty() { None } else { Some(share.parse().ok().filter(|share| *share <= 100)?) };
+    let rest = if rest.is_empty() { None } else { Some(width(rest, findings)?) };
+    Some((share, rest))
+}
+
+/// Gives every share that is left out an equal part of what is left of 100.
+fn complete(shares: impl Iterator<Item = Option<u32>> + Clone) -> Vec<u32> {
+    let given: u32 = shares.clone().flatten().sum();
+    let open = shares.clone().filter(Option::is_none).count() as u32;
+    let each = 100_u32.saturating_sub(given).checked_div(open).unwrap_or(0);
+    shares.map(|share| share.unwrap_or(each)).collect()
+}
+
+fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Distribution {
+    let widths = complete(zones.iter().map(|zone| zone.1));
+    let sum: u32 = widths.iter().sum();
+    if sum != 100 {
+        findings
+            .quirk(0..0, "distribution", format!("the zones' shares of the file add up to {sum} %"))
+            .write("make them add up to 100, with `0/…` for a part that is left alone");
+    }
+    Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect())
+}
+
+fn bytes_of_file(zones: Vec<(u32, Option<Bytes>)>, findings: &mut Findings) -> Option<Distribution> {
+    let zones: Option<Vec<_>> = zones.into_iter().map(|(share, width)| Some((share, width?))).collect();
+    if zones.is_none() {
+        findings.fault(0..0, "distribution", "every zone needs a size").write("write `share/size:share/size`");
+    }
+    zones.map(Distribution::ZonedAbs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_one(text: &str) -> Option<Distribution> {
+        let (word, argument) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest)));
+        read(word, argument, &mut Findings::default())
+    }
+
+    #[test]
+    fn shapes_and_zones() {
+        assert_eq!(read_one("zipf"), Some(Distribution::Zipf { theta: 1.1, center: None }));
+        assert_eq!(read_one("pareto:0.3:0.5"), Some(Distribution::Pareto { h: 0.3, center: Some(0.5) }));
+        assert_eq!(read_one("zoned:60/10:40/90"), Some(Distribution::Zoned(vec![(60, 10), (40, 90)])));
+        assert_eq!(read_one("zoned:50/5:30/15:20/"), Some(Distribution::Zoned(vec![(50, 5), (30, 15), (20, 80)])));
+        let absolute = vec![(60, Bytes::new(4096)), (40, Bytes::new(8192))];
+        assert_eq!(read_one("zoned_abs:60/4k:40/8k"), Some(Distribution::ZonedAbs(absolute)));
+    }
+
+    #[test]
+    fn what_makes_no_distribution_is_refused() {
+        for text in
+            ["zipf:1", "zipf:x", "zipf:1.1:2", "pareto:2", "normal:200", "zoned:60/10", "zoned:x/1", "sequence:1"]
+        {
+            assert_eq!(read_one(text), None, "{text}");
+        }
+    }
 }

@@ -190,7 +190,8 @@ fn percentage_random(draft: &mut Draft, slot: usize, last: bool, n: u64) {
 }
 
 fn random_distribution(draft: &mut Draft, text: &str, findings: &mut Findings) {
-    let parts = lists::split(text, ',');
+    // A sequence has commas of its own.
+    let parts = if text.starts_with("sequence") { vec![(0, text)] } else { lists::split(text, ',') };
     for (slot, &(start, part)) in parts.iter().enumerate().take(3) {
         let (word, argument) = part.split_once(':').map_or((part, None), |(word, rest)| (word, Some(rest)));
         let Some(distribution) = findings.within(start, |f| skew::read(word, argument, f)) else { continue };

@@ -18,6 +18,7 @@ mod verify;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub(crate) use engine::ENGINES;
 pub(crate) use spec::Setter;
 pub use spec::{Category, Kind, OptionSpec, Status};
 

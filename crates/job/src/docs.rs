@@ -1,0 +1,124 @@
+//! The option reference: as Markdown, and as help for one option.
+
+use std::fmt::Write;
+
+use crate::table::{Category, Kind, OPTIONS, OptionSpec, Status, find_all};
+
+const CATEGORIES: [(Category, &str); 10] = [
+    (Category::Jobs, "Jobs"),
+    (Category::Files, "Files"),
+    (Category::Extent, "How much and how long"),
+    (Category::Pattern, "Pattern and data"),
+    (Category::Engine, "Engine"),
+    (Category::Pace, "Pace and syncing"),
+    (Category::Verify, "Verification"),
+    (Category::Statistics, "Statistics and logs"),
+    (Category::Other, "Errors, traces, zones and others"),
+    (Category::Private, "Options of one engine"),
+];
+
+/// The text of `docs/options.md`: every option, by chapter.
+#[must_use]
+pub fn options_markdown() -> String {
+    let supported = OPTIONS.iter().filter(|spec| spec.status == Status::Supported).count();
+    let mut text = format!(
+        "# Job options\n\nGenerated from the option table; do not edit. Fathom knows the name of every option of fio ({}), \
+         and {supported} of them work. An option that is not supported yet is an error at its place, unless it asks for \
+         what happens anyway.\n",
+        OPTIONS.len(),
+    );
+    for (category, title) in CATEGORIES {
+        let _ =
+            write!(text, "\n## {title}\n\n| option | value | default | meaning | status |\n|---|---|---|---|---|\n");
+        OPTIONS.iter().filter(|spec| spec.category == category).for_each(|spec| row(&mut text, spec));
+    }
+    text
+}
+
+fn row(text: &mut String, spec: &OptionSpec) {
+    let names = spec.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let default = if spec.default.is_empty() { String::new() } else { format!("`{}`", spec.default) };
+    let mut meaning = spec.doc.to_owned();
+    if !spec.engines.is_empty() {
+        let _ = write!(meaning, " Engines: {}.", spec.engines.join(", "));
+    }
+    let cells = [names, value(spec.kind), default, meaning, status(spec.status)];
+    let _ = writeln!(text, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+}
+
+/// How a value of this kind is written, in a few words.
+#[must_use]
+pub fn value(kind: Kind) -> String {
+    match kind {
+        Kind::Text => "text".to_owned(),
+        Kind::Int(i64::MIN | 0, i64::MAX) | Kind::Long(0) => "number".to_owned(),
+        Kind::Int(least, i64::MAX) | Kind::Long(least) => format!("number, at least {least}"),
+        Kind::Int(least, most) => format!("number from {least} to {most}"),
+        Kind::Size => "size or per cent".to_owned(),
+        Kind::Seconds => "time, seconds unless a unit is given".to_owned(),
+        Kind::Micros => "time, microseconds unless a unit is given".to_owned(),
+        Kind::Bool => "0 or 1".to_owned(),
+        Kind::Flag => "nothing, 0 or 1".to_owned(),
+        Kind::Word(words) => words.join(", "),
+        Kind::Ranges => "range".to_owned(),
+        Kind::Floats(f64::MIN, _) => "numbers separated by `:`".to_owned(),
+        Kind::Floats(least, most) => format!("numbers from {least} to {most}, separated by `:`"),
+    }
+}
+
+fn status(status: Status) -> String {
+    match status {
+        Status::Supported => "works".to_owned(),
+        Status::Accepted(reason) => format!("no effect: {reason}"),
+        Status::NotYet => "not supported yet".to_owned(),
+        Status::Profile => "of fio's profiles; means nothing in a job".to_owned(),
+        Status::Deprecated => "given up by fio; no effect".to_owned(),
+        Status::Removed => "removed from fio; an error".to_owned(),
+    }
+}
+
+/// Help for one option by its name or an alias, or for `all`; `None` for a name that is not known.
+#[must_use]
+pub fn option_help(name: &str) -> Option<String> {
+    if name == "all" {
+        let lines = OPTIONS.iter().filter(|spec| spec.engines.is_empty());
+        return Some(lines.map(|spec| format!("{:<28}{}\n", spec.name, spec.doc)).collect());
+    }
+    let specs = find_all(name);
+    (!specs.is_empty()).then(|| specs.iter().map(|spec| describe(spec)).collect::<Vec<_>>().join("\n"))
+}
+
+fn describe(spec: &OptionSpec) -> String {
+    let mut text = format!("{}: {}\n", spec.name, spec.doc);
+    let mut line = |label: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "{label:>12}: {value}");
+        }
+    };
+    line("also", &spec.aliases.join(", "));
+    line("value", &value(spec.kind));
+    line("default", spec.default);
+    line("engines", &spec.engines.join(", "));
+    line("in Fathom", &status(spec.status));
+    text
+}
+
+/// Help for the engine `name`: its private options. `engine,option` describes one of them; an empty name lists the
+/// engines. `None` for a name that is not known.
+#[must_use]
+pub fn engine_help(name: &str) -> Option<String> {
+    let (engine, option) = name.split_once(',').map_or((name, None), |(engine, option)| (engine, Some(option)));
+    if engine.is_empty() {
+        let engines = crate::table::ENGINES.map(|engine| format!("\t{}\n", engine.name()));
+        return Some(format!("Available engines:\n{}", engines.concat()));
+    }
+    let mut specs = OPTIONS.iter().filter(|spec| spec.engines.contains(&engine));
+    match option {
+        Some(option) => specs.find(|spec| spec.names().any(|name| name == option)).map(describe),
+        None => {
+            let lines: String = specs.map(|spec| format!("{:<28}{}\n", spec.name, spec.doc)).collect();
+            let known = crate::table::ENGINES.iter().any(|known| known.name() == engine);
+            (known || !lines.is_empty()).then_some(lines)
+        }
+    }
+}
