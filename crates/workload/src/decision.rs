@@ -4,6 +4,7 @@ use units::Nanos;
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u16)]
 pub enum OpKind {
     /// Reads.
     Read,

@@ -31,7 +31,8 @@ pub struct Issuer {
     pace: Pace,
     limits: Limits,
     sequence: u64,
-    in_flight: u64,
+    /// Operations handed back; the difference to `sequence` is in flight.
+    completed: u64,
     files: Vec<Cursor>,
     rules: Rules,
     picker: Picker,
@@ -123,7 +124,7 @@ impl Issuer {
             pace,
             limits: Limits::new(job, layout, usable),
             sequence: 0,
-            in_flight: 0,
+            completed: 0,
             picker: Picker::new(job.files.service, files.len(), own),
             files,
             rules,
@@ -143,7 +144,7 @@ impl Issuer {
     }
 
     /// What to do at `now`, which must not run backwards.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, now: Nanos) -> Next {
         loop {
             if self.attention
@@ -159,7 +160,7 @@ impl Issuer {
     }
 
     /// The next data operation; `None` when the files have been gone through.
-    #[inline]
+    #[inline(always)]
     fn next_data(&mut self, now: Nanos) -> Option<Next> {
         let (kind, intended) = match self.pace.turn(self.mix, &mut self.streams.kinds, now) {
             Ok(turn) => turn,
@@ -170,7 +171,7 @@ impl Issuer {
     }
 
     /// File, offset and length of the next operation.
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, kind: OpKind) -> Option<(u32, u64, u32)> {
         loop {
             let Some(file) = self.picker.next(&self.files, &mut self.streams.files) else {
@@ -203,13 +204,12 @@ impl Issuer {
         self.picker.restart();
     }
 
-    #[inline]
+    #[inline(always)]
     fn issue(&mut self, kind: OpKind, intended: Nanos, file: u32, offset: u64, length: u32) -> Decision {
         let (pass, sequence) = (self.files[file as usize].pass, self.sequence);
         let checked = self.checks_reads;
         let op = Decision { intended, offset, sequence, length, file, pass, kind, checked, closing: false };
         self.sequence += 1;
-        self.in_flight += 1;
         self.pace.spend(kind, length);
         if kind == OpKind::Write {
             self.writes += 1;
@@ -224,7 +224,7 @@ impl Issuer {
         op
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule_sync(&mut self, write: &Decision) {
         if let Some(kind) = self.syncs.as_mut().and_then(Syncs::after_write) {
             self.due_sync = Some(Decision { kind, length: 0, ..*write });
@@ -277,7 +277,8 @@ impl Issuer {
     }
 
     fn hold(&mut self, now: Nanos) -> Option<Next> {
-        match self.think.as_mut()?.leave(now, self.in_flight) {
+        let in_flight = self.in_flight();
+        match self.think.as_mut()?.leave(now, in_flight) {
             Leave::Granted => None,
             Leave::Until(until) => Some(Next::Until(until)),
             Leave::AfterAll => Some(Next::Blocked),
@@ -290,7 +291,7 @@ impl Issuer {
             return Some(Next::Blocked);
         }
         if self.syncs_at_end() && (next_file as usize) < self.files.len() {
-            if self.in_flight > 0 {
+            if self.in_flight() > 0 {
                 return Some(Next::Blocked);
             }
             self.phase = Phase::Closing { next_file: next_file + 1 };
@@ -311,7 +312,6 @@ impl Issuer {
     fn issue_sync(&mut self, sync: Decision) -> Next {
         let op = Decision { sequence: self.sequence, checked: false, ..sync };
         self.sequence += 1;
-        self.in_flight += 1;
         Next::Issue(op)
     }
 
@@ -334,7 +334,6 @@ impl Issuer {
     fn issue_paired(&mut self, trim: Decision, now: Nanos) -> Next {
         let op = Decision { kind: OpKind::Write, sequence: self.sequence, intended: now, ..trim };
         self.sequence += 1;
-        self.in_flight += 1;
         self.writes += 1;
         Next::Issue(op)
     }
@@ -342,19 +341,22 @@ impl Issuer {
     /// An operation has completed, well or not, at `at` on the caller's clock.
     #[inline]
     pub fn complete(&mut self, op: &Decision, at: Nanos) {
-        self.in_flight = self.in_flight.saturating_sub(1);
+        self.completed += 1;
         if self.attention {
             self.after_completion(op, at);
         }
+    }
+
+    const fn in_flight(&self) -> u64 {
+        self.sequence.saturating_sub(self.completed)
     }
 
     fn after_completion(&mut self, op: &Decision, at: Nanos) {
         if let Some(pairs) = &mut self.pairs {
             pairs.completed(op);
         }
-        if self.in_flight == 0
-            && let Some(think) = &mut self.think
-        {
+        let last = self.in_flight() == 0;
+        if let Some(think) = self.think.as_mut().filter(|_| last) {
             think.all_completed(at);
         }
     }
@@ -462,7 +464,7 @@ impl Issuer {
                     self.replay = self.replay.map(|replay| Replay { left: replay.left - 1 });
                     return Next::Issue(Decision { kind: OpKind::Read, intended: now, ..op });
                 }
-                Some(_) => self.in_flight -= 1,
+                Some(_) => self.completed += 1,
                 None => self.end_loop(),
             }
         }

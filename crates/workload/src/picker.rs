@@ -35,7 +35,8 @@ impl Picker {
             FileOrder::Pareto(h) => draw(Distribution::Pareto { h, center: None }),
             FileOrder::Normal(deviation) => draw(Distribution::Normal { deviation, center: None }),
         };
-        let switch_every = service.switch_every.max(1);
+        // There is nothing to switch to from a file that is alone.
+        let switch_every = if files == 1 { u32::MAX } else { service.switch_every.max(1) };
         let mut picker = Self { order, switch_every, current: 0, left: 0, files };
         picker.restart();
         picker
