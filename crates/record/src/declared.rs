@@ -49,6 +49,8 @@ pub struct Declared {
     pub thinktime_ns: u64,
     /// Writes are made durable: by `fsync` or `fdatasync` along the way or at the end, or by the way files are opened.
     pub syncs: bool,
+    /// Syncs along the way are `fdatasync` and never `fsync`; fio leaves those out of its count of syncs.
+    pub only_data_syncs: bool,
     /// Written blocks are read back and checked.
     pub verify: bool,
     /// Which percentiles are printed, in per cent.
@@ -171,6 +173,7 @@ impl Declared {
             poisson: job.pace.process == job::Arrivals::Poisson,
             thinktime_ns: idle(job).get(),
             syncs: syncs(job),
+            only_data_syncs: job.sync.fdatasync > 0 && job.sync.fsync == 0,
             verify: job.verify.method.is_some(),
             percentiles: job.stats.percentile_list.clone(),
             kept: kept(job),

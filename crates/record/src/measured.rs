@@ -165,6 +165,18 @@ impl Measured {
         if self.runtime_ms() == 0 { 0.0 } else { ns as f64 / 1e4 / self.runtime_ms() as f64 }
     }
 
+    /// The share of service times below 2 µs in per cent of all operations: one class in fio's terse lines.
+    #[must_use]
+    pub fn percent_below_2us(&self) -> f64 {
+        let services = || self.kinds().map(|(_, result)| &result.service);
+        match &self.quoted_shares {
+            Some(shares) if services().all(|service| service.buckets.is_empty()) => {
+                shares.ns.iter().sum::<f64>() + shares.us[0]
+            }
+            _ => LatencyShares::percent_below_2us(services(), self.ios()),
+        }
+    }
+
     /// How service times divide over fio's classes, in per cent of all operations.
     #[must_use]
     pub fn latency_shares(&self) -> LatencyShares {

@@ -205,6 +205,14 @@ pub struct JobResult {
     pub evidence: Evidence,
 }
 
+impl JobResult {
+    /// How many syncs fio would count: it leaves out those of data alone.
+    #[must_use]
+    pub const fn fio_syncs(&self) -> u64 {
+        if self.declared.only_data_syncs { 0 } else { self.result.sync.count }
+    }
+}
+
 /// What is known of a job's surroundings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {

@@ -66,6 +66,12 @@ impl LatencyShares {
         shares.ms.copy_from_slice(&percent[20..]);
         shares
     }
+
+    /// The share of what lies below 2 µs in what several histograms counted. No bucket lies across that bound.
+    pub(crate) fn percent_below_2us<'a>(latencies: impl Iterator<Item = &'a LatencyStats>, total: u64) -> f64 {
+        let below = latencies.flat_map(LatencyStats::bins).filter(|(value, _)| *value < 2_000).map(|(_, n)| n).sum();
+        percent_at_least(below, total, 0.01)
+    }
 }
 
 fn class_of(ns: u64) -> usize {

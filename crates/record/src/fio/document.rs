@@ -112,6 +112,7 @@ pub(super) struct Transfers {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Syncs {
+    pub(super) total_ios: u64,
     pub(super) lat_ns: Figures,
 }
 

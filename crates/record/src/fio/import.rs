@@ -144,6 +144,7 @@ fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
         rate_iops: rate("rate_iops"),
         rate_bytes: rate("rate"),
         syncs: durable.iter().any(|name| options.flag(name, false)),
+        only_data_syncs: entry.sync.total_ios == 0 && entry.sync.lat_ns.n > 0,
         verify: options.get("verify").is_some(),
         percentiles: percentiles(options),
         kept: kept(entry, options),
@@ -183,13 +184,18 @@ fn kept(entry: &JobEntry, options: &Options<'_>) -> Kept {
     }
 }
 
+/// `bsrange` gives ranges; a comma, colon or hyphen in `bs` begins the size for the next kind.
 fn block_sizes(options: &Options<'_>) -> PerKind<Sizes> {
-    let text = options.get("bs").or_else(|| options.get("bsrange")).unwrap_or("4096");
-    let sizes = per_kind(Some(text), |part| {
-        let (min, max) = part.split_once('-').unwrap_or((part, part));
-        let bytes = |text| parse_size(text).and_then(|bytes| u32::try_from(bytes).ok());
+    let bytes = |text: &str| parse_size(text).and_then(|bytes| u32::try_from(bytes).ok());
+    let range = |part: &str| {
+        let (min, max) = part.split_once('-')?;
         Some(Sizes { min: bytes(min)?, max: bytes(max)? })
-    });
+    };
+    let fixed = |part: &str| bytes(part).map(|size| Sizes { min: size, max: size });
+    let sizes = match options.get("bsrange") {
+        Some(ranges) => per_kind(Some(ranges), range),
+        None => per_kind(Some(&options.get("bs").unwrap_or("4096").replace([':', '-'], ",")), fixed),
+    };
     PerKind {
         read: sizes.read.unwrap_or_default(),
         write: sizes.write.unwrap_or_default(),
@@ -221,15 +227,14 @@ fn parse_size(text: &str) -> Option<u64> {
 }
 
 fn measured(entry: &JobEntry, workers: u32) -> Measured {
-    let ios = entry.read.total_ios + entry.write.total_ios + entry.trim.total_ios;
     Measured {
         read: direction(&entry.read),
         write: direction(&entry.write),
         trim: direction(&entry.trim),
         sync: latency(&entry.sync.lat_ns),
-        depth: shares(&entry.iodepth_level, ios),
-        submit: shares(&entry.iodepth_submit, SHARES_TOTAL),
-        complete: shares(&entry.iodepth_complete, SHARES_TOTAL),
+        depth: shares(&entry.iodepth_level),
+        submit: shares(&entry.iodepth_submit),
+        complete: shares(&entry.iodepth_complete),
         runtime_ns: entry.job_runtime * 1_000_000,
         cpu: cpu(entry),
         errors: entry.total_err.unwrap_or(0),
@@ -240,15 +245,15 @@ fn measured(entry: &JobEntry, workers: u32) -> Measured {
     }
 }
 
-/// fio prints shares of submissions but not how many there were: as many as keep six decimals.
+/// fio prints shares, cut at 0.1 %, but not counts. They are taken of a whole that keeps its six decimals.
 const SHARES_TOTAL: u64 = 100_000_000;
 
-fn shares(percents: &Pairs<f64>, total: u64) -> Shares {
+fn shares(percents: &Pairs<f64>) -> Shares {
     let mut counts = [0; 7];
     for (count, (_, percent)) in counts.iter_mut().zip(&percents.0) {
-        *count = (percent / 100.0 * total as f64).round() as u64;
+        *count = (percent / 100.0 * SHARES_TOTAL as f64).round() as u64;
     }
-    Shares { counts, total }
+    Shares { counts, total: SHARES_TOTAL }
 }
 
 fn quoted_shares(entry: &JobEntry) -> LatencyShares {

@@ -71,8 +71,10 @@ fn entry(w: &mut Writer<'_>, job: &JobResult, context: Context<'_>) {
         w.object(kind.name(), |w| transfers(w, job, kind, context));
     }
     w.object("sync", |w| {
-        w.int("total_ios", result.sync.count);
-        latency(w, "lat_ns", &result.sync, &job.declared.percentiles, context);
+        let kept = &job.declared.kept;
+        let wanted = kept.clat_percentiles || kept.lat_percentiles;
+        w.int("total_ios", job.fio_syncs());
+        latency(w, "lat_ns", &result.sync, if wanted { &job.declared.percentiles } else { &[] }, context);
     });
     processor(w, result);
     shares(w, result);

@@ -255,7 +255,7 @@ impl Job<'_> {
             read.ios,
             write.ios,
             trim.ios,
-            result.sync.count,
+            self.job.fio_syncs(),
             read.short_ios,
             write.short_ios,
             trim.short_ios,
@@ -312,9 +312,10 @@ fn percentiles(out: &mut String, name: &str, latency: &LatencyStats, percents: &
     };
     out.push_str(&format!("    {name} percentiles ({unit}):\n"));
     let decimals = decimals_of(percents);
+    let digits = greatest.div_ceil(divisor).to_string().len().max(5);
     for line in values.chunks(4) {
         let cell = |(percent, ns): &(f64, u64)| {
-            format!("{percent:>width$.decimals$}th=[{:5}]", ns.div_ceil(divisor), width = decimals + 3)
+            format!("{percent:>width$.decimals$}th=[{:digits$}]", ns.div_ceil(divisor), width = decimals + 3)
         };
         let cells: Vec<String> = line.iter().map(cell).collect();
         let last = line.last() == values.last();

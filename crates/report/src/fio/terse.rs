@@ -62,7 +62,8 @@ fn transfers(fields: &mut Vec<String>, run: &Run, job: &JobResult, kind: Kind, t
     latency(fields, &result.service);
     // The fields are named after the service time, but fio fills in the total latency where its percentiles are kept.
     let source = if kept.lat_percentiles { &result.latency } else { &result.service };
-    percentiles(fields, source, &job.declared.percentiles);
+    let wanted = kept.lat_percentiles || kept.clat_percentiles;
+    percentiles(fields, source, if wanted { &job.declared.percentiles } else { &[] });
     latency(fields, &result.latency);
     let group_kib = run.group_totals(job.group, kind).map_or(0, |totals| totals.bytes_per_second >> 10);
     bandwidth(fields, result, group_kib, terse);
@@ -118,7 +119,7 @@ fn processor(fields: &mut Vec<String>, job: &JobResult) {
 fn shares(fields: &mut Vec<String>, job: &JobResult) {
     let latency = job.result.latency_shares();
     let mut us = latency.us;
-    us[0] += latency.ns.iter().sum::<f64>();
+    us[0] = job.result.percent_below_2us();
     fields.extend(job.result.depth.percent().map(|percent| format!("{percent:.1}%")));
     fields.extend(us.iter().chain(&latency.ms).map(|percent| format!("{percent:.2}%")));
 }

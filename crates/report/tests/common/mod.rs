@@ -1,0 +1,46 @@
+//! The installed fio, and comparison with what it prints.
+
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests run fio and say what they skip")]
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use report::fio::Version;
+
+/// The fio that is installed, or `None` after saying that the test is skipped.
+///
+/// # Panics
+///
+/// Where `FATHOM_NO_SKIP=1` is set and there is none.
+pub(crate) fn installed_fio() -> Option<Fio> {
+    let program = std::env::var("FATHOM_FIO").unwrap_or_else(|_| "fio".to_owned());
+    let found = Command::new(&program).arg("--version").output().ok();
+    let Some(output) = found else {
+        assert!(std::env::var("FATHOM_NO_SKIP").as_deref() != Ok("1"), "no fio on the PATH");
+        println!("skipped: no fio on the PATH");
+        return None;
+    };
+    let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let minor = name.strip_prefix("fio-3.").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+    let version = if minor.is_some_and(|minor| minor >= 42) { Version::V3_42 } else { Version::V3_33 };
+    Some(Fio { program, name, version })
+}
+
+pub(crate) struct Fio {
+    program: String,
+    /// What it calls itself.
+    pub(crate) name: String,
+    /// The layout it writes.
+    pub(crate) version: Version,
+}
+
+impl Fio {
+    /// What fio prints with these arguments, in a directory that is new and removed afterwards.
+    pub(crate) fn output(&self, label: &str, arguments: &[&str]) -> String {
+        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{label}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("the directory for tests can be written");
+        let output = Command::new(&self.program).args(arguments).current_dir(&directory).output().expect("fio runs");
+        std::fs::remove_dir_all(&directory).expect("the directory for tests can be removed");
+        String::from_utf8(output.stdout).expect("fio prints UTF-8")
+    }
+}

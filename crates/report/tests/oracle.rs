@@ -1,0 +1,170 @@
+//! fio is the oracle: it prints one run in several formats, its `json+` is read back, and all formats are written
+//! again from the record. What comes out must be what fio printed, character by character.
+
+#![allow(clippy::disallowed_macros, reason = "tests say what they compare")]
+
+mod common;
+
+use report::fio::{Format, Options, Terse, document};
+
+/// Jobs that make every part of the output appear, in seconds as few as fio's samples need.
+const JOBS: &[(&str, &[&str])] = &[
+    ("mix", &["--name=a", "--description=two words", "--ioengine=null", "--size=100m", "--rw=randrw", "--iodepth=8"]),
+    ("plain", &["--name=a", "--ioengine=null", "--size=1m"]),
+    ("trims", &["--name=a", "--ioengine=null", "--size=1m", "--rw=trimwrite", "--kb_base=1000"]),
+    ("samples", &["--name=a", "--ioengine=null", "--size=1m", "--time_based=1", "--runtime=2", "--iodepth=4"]),
+    (
+        "clones",
+        &["--name=a", "--ioengine=null", "--size=1m", "--time_based=1", "--runtime=2", "--numjobs=2", "--thread=1"],
+    ),
+    (
+        "merged",
+        &["--name=a", "--ioengine=null", "--size=20m", "--rw=rw", "--numjobs=3", "--group_reporting=1", "--iodepth=2"],
+    ),
+    (
+        "groups",
+        &[
+            "--name=a",
+            "--ioengine=null",
+            "--size=1m",
+            "--bs=4k:8k-16k",
+            "--name=b",
+            "--ioengine=null",
+            "--size=3m",
+            "--rw=write",
+            "--stonewall",
+            "--bsrange=10235-20000",
+            "--bs_unaligned=1",
+            "--name=c",
+            "--ioengine=null",
+            "--size=3m",
+            "--rw=randwrite",
+            "--thread=1",
+        ],
+    ),
+    (
+        "percentiles",
+        &[
+            "--name=a",
+            "--ioengine=null",
+            "--size=1m",
+            "--percentile_list=50:99.9:99.999:100",
+            "--lat_percentiles=1",
+            "--slat_percentiles=1",
+            "--iodepth=3",
+        ],
+    ),
+    ("unlisted", &["--name=a", "--ioengine=null", "--size=1m", "--clat_percentiles=0", "--disable_slat=1"]),
+    ("bits", &["--name=a", "--ioengine=null", "--size=9m", "--unit_base=1", "--continue_on_error=all"]),
+    (
+        "device",
+        &[
+            "--name=a",
+            "--filename=f",
+            "--ioengine=libaio",
+            "--iodepth=16",
+            "--size=8m",
+            "--rw=randrw",
+            "--direct=1",
+            "--time_based=1",
+            "--runtime=2",
+        ],
+    ),
+    (
+        "synced",
+        &[
+            "--name=a",
+            "--filename=f",
+            "--ioengine=psync",
+            "--size=4m",
+            "--rw=randwrite",
+            "--fsync=16",
+            "--time_based=1",
+            "--runtime=1",
+        ],
+    ),
+    ("data synced", &["--name=a", "--filename=f", "--ioengine=psync", "--size=4m", "--rw=randwrite", "--fdatasync=16"]),
+    (
+        "slow",
+        &[
+            "--name=a",
+            "--filename=f",
+            "--ioengine=psync",
+            "--size=1m",
+            "--rate_iops=200",
+            "--rw=read",
+            "--write_lat_log=x",
+            "--thinktime=3000",
+        ],
+    ),
+];
+
+#[test]
+fn formats_written_again_are_what_fio_printed() {
+    let Some(fio) = common::installed_fio() else { return };
+    for (label, arguments) in JOBS {
+        let arguments = [&["--output-format=terse,json+,normal", "--eta=never"], *arguments].concat();
+        let printed = fio.output(label, &arguments);
+        let run = record::fio::from_fio(&printed).expect(label);
+        let options = Options { version: fio.version, ..Options::default() };
+        let written = document(&run, &[Format::Normal, Format::Terse, Format::JsonPlus], options);
+        assert_same(label, &without_layout(&printed), &written.replace(fio.version.name(), &fio.name));
+    }
+}
+
+#[test]
+fn terse_lines_of_other_versions_are_what_fio_printed() {
+    let Some(fio) = common::installed_fio() else { return };
+    for (number, terse) in [("2", Terse::V2), ("4", Terse::V4), ("5", Terse::V5)] {
+        let version = format!("--terse-version={number}");
+        let job = ["--name=a", "--description=d", "--ioengine=null", "--size=1m", "--rw=randrw", "--iodepth=2"];
+        let arguments = [&["--output-format=terse,json+", &version], &job[..]].concat();
+        let printed = fio.output(&format!("terse{number}"), &arguments);
+        let run = record::fio::from_fio(&printed).expect("fio's own JSON");
+        let options = Options { version: fio.version, terse };
+        let written = document(&run, &[Format::Terse, Format::JsonPlus], options);
+        assert_same(number, &printed, &written.replace(fio.version.name(), &fio.name));
+    }
+}
+
+/// Without the lines about files that fio lays out, which come and go with the files.
+fn without_layout(printed: &str) -> String {
+    let kept = printed.lines().filter(|line| !line.contains("Laying out IO file"));
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
+/// Compares line by line. A decimal fraction may differ by one in its last place, for fio rounds once and what went
+/// through JSON was rounded twice; process numbers are not in the JSON at all.
+fn assert_same(label: &str, printed: &str, written: &str) {
+    let mut lines = written.lines();
+    for (number, line) in printed.lines().enumerate() {
+        let ours = lines.next().unwrap_or("(nothing)");
+        assert!(same(line, ours), "{label}, line {}:\n fio: {line}\nours: {ours}", number + 1);
+    }
+    assert_eq!(lines.next(), None, "{label}: more lines than fio");
+}
+
+fn same(theirs: &str, ours: &str) -> bool {
+    let (theirs, ours) = (tokens(theirs), tokens(ours));
+    let process = |at: usize| at > 0 && theirs[at - 1].ends_with("pid=");
+    theirs.len() == ours.len() && (0..theirs.len()).all(|at| process(at) || same_token(&theirs[at], &ours[at]))
+}
+
+/// Numbers, and what stands between them.
+fn tokens(line: &str) -> Vec<String> {
+    let of_number = |c: char| c.is_ascii_digit() || c == '.';
+    let chars: Vec<char> = line.chars().collect();
+    chars.chunk_by(|a, b| of_number(*a) == of_number(*b)).map(|chunk| chunk.iter().collect()).collect()
+}
+
+fn same_token(theirs: &str, ours: &str) -> bool {
+    if theirs == ours {
+        return true;
+    }
+    let (Some((_, fraction)), Ok(a), Ok(b)) = (theirs.split_once('.'), theirs.parse::<f64>(), ours.parse::<f64>())
+    else {
+        return false;
+    };
+    let last_place = 0.1f64.powi(fraction.len() as i32);
+    ours.split_once('.').is_some_and(|(_, ours)| ours.len() == fraction.len()) && (a - b).abs() < 1.5 * last_place
+}
