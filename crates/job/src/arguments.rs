@@ -8,7 +8,7 @@ use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec};
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::{Findings, Weight};
 use crate::suggest::closest;
-use crate::table::{self, OPTIONS, OptionSpec};
+use crate::table::{self, Kind, OPTIONS, OptionSpec};
 
 /// The command line, taken apart.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ impl Named {
     fn arity(self) -> Arity {
         match self {
             Self::Host(spec) => spec.arity,
-            Self::Job(spec) if spec.takes_no_value() => Arity::Optional,
+            Self::Job(spec) if spec.kind == Kind::Flag => Arity::Optional,
             Self::Job(_) => Arity::Required,
         }
     }
@@ -93,9 +93,11 @@ impl Reader<'_> {
         let Some(named) = self.resolve(key, &key_place) else { return };
         let inline = value.map(|value| (value.to_owned(), place.part(dashes + key_length + 1, usize::MAX)));
         let value = match (named.arity(), inline) {
-            (_, Some(inline)) => Some(inline),
-            (Arity::Required, None) => self.next_word(&key_place),
-            _ => None,
+            (Arity::Required, None) => {
+                let Some(next) = self.next_word(&key_place) else { return };
+                Some(next)
+            }
+            (_, inline) => inline,
         };
         match named {
             Named::Host(spec) => self.host(spec, value, &key_place),
@@ -199,8 +201,8 @@ impl Reader<'_> {
     /// Begins a job, which knows the engine of the defaults only.
     fn begin(&mut self, title: &str, place: &Place) {
         let globals = self.out.jobs.jobs.iter().filter(|job| job.global).flat_map(|job| &job.options);
-        let engine = globals.filter(|option| option.key == "ioengine").last().and_then(|option| option.value.clone());
-        self.engine = engine.unwrap_or_else(|| "psync".to_owned());
+        let engines = globals.filter(|option| option.key == "ioengine").filter_map(|option| option.value.clone());
+        self.engine = engines.fold("psync".to_owned(), |_, later| later);
         self.out.jobs.jobs.push(RawJob {
             title: title.to_owned(),
             place: place.clone(),

@@ -15,7 +15,7 @@ pub enum Severity {
 }
 
 /// A stretch of one line of a job file or of the command line.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The file's name as it was given, or `command line`.
     pub source: Arc<str>,

@@ -152,7 +152,7 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     flag("append-terse", |h, _, _| add_format(h, OutputFormat::Terse)),
     value("terse-version", terse_version),
     optional("bandwidth-log", |h, text, _| {
-        h.bandwidth_log = Some(if text.is_empty() { "agg" } else { text }.to_owned())
+        h.bandwidth_log = Some(if text.is_empty() { "agg" } else { text }.to_owned());
     }),
     value("status-interval", status_interval),
     value("eta", |h, text, _| {

@@ -72,11 +72,18 @@ fn invocation(arguments: Arguments, sections: &[String], dialect: Dialect, sourc
     let Arguments { host, jobs, files, mut diagnostics } = arguments;
     let paths: Vec<_> = files.iter().map(|(path, place)| (path.as_str(), Some(place))).collect();
     let raw = read_files(&paths, dialect, source, &mut diagnostics);
-    let showcmd = if host.showcmd { raw.iter().map(showcmd).collect() } else { Vec::new() };
+    let showcmd = if host.showcmd { show(&jobs, &raw, sections) } else { Vec::new() };
     let plan = resolve(&jobs, &raw, sections, dialect, diagnostics);
     let asks_for_help = host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some();
     let diagnostics = plan.diagnostics.into_iter().filter(|d| !asks_for_help || d.code != NO_JOBS).collect();
     Parsed { value: Invocation { host, plan: plan.value, showcmd }, diagnostics }
+}
+
+/// The command line's own options count for the first file only.
+fn show(command_line: &RawFile, files: &[RawFile], sections: &[String]) -> Vec<String> {
+    let nothing = RawFile::default();
+    let before = std::iter::once(command_line).chain(std::iter::repeat(&nothing));
+    files.iter().zip(before).map(|(file, before)| showcmd(before, file, sections)).collect()
 }
 
 fn read_files(

@@ -1,6 +1,7 @@
 //! The first stage: keys, values and their places, without any meaning.
 
 use crate::diagnostic::Place;
+use crate::table;
 
 /// An option as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,28 @@ pub struct RawJob {
     pub global: bool,
     /// Whether it came from the command line, where options take effect in the order written.
     pub ordered: bool,
+}
+
+impl RawJob {
+    /// The options in the order in which they take effect: in a file some come first and some last, and those of the
+    /// engine alone after all others.
+    pub(crate) fn in_order(&self) -> Vec<&RawOption> {
+        let mut order: Vec<&RawOption> = self.options.iter().collect();
+        if !self.ordered {
+            order.sort_by_key(|option| priority(&option.key));
+        }
+        order
+    }
+}
+
+fn priority(key: &str) -> u8 {
+    let specs = table::find_all(key);
+    match specs.first().map(|spec| spec.name) {
+        Some("kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy") => 0,
+        Some("filename" | "filename_format") => 2,
+        Some(_) if specs.iter().all(|spec| !spec.engines.is_empty()) => 3,
+        _ => 1,
+    }
 }
 
 /// The sections of one file, or of the command line.

@@ -1,6 +1,6 @@
 //! The second stage: from keys and values to jobs.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::Dialect;
 use crate::apply::apply;
@@ -54,7 +54,7 @@ impl<'a> Resolver<'a> {
 
     /// The jobs, and every problem once, in the order of their places.
     pub(crate) fn finish(mut self) -> (Plan, Vec<Diagnostic>) {
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         self.diagnostics.retain(|d| d.place.is_none() || seen.insert((d.code, d.place.clone(), d.message.clone())));
         (self.plan, self.diagnostics)
     }
@@ -87,35 +87,20 @@ impl<'a> Resolver<'a> {
         job
     }
 
-    /// Applies a section's options: first those of every engine, then those of the job's own engine.
+    /// Applies a section's options, and tells how results repeat them.
     fn apply_all(&mut self, base: &mut Base, raw: &RawJob) -> Vec<(String, String)> {
-        let mut order: Vec<&RawOption> = raw.options.iter().collect();
-        if !raw.ordered {
-            order.sort_by_key(|option| priority(&option.key));
-        }
         let mut echo = Vec::new();
-        let (mut later, mut engine) = (Vec::new(), base.draft.job.engine.engine);
-        for option in order {
-            match table::find(&option.key, engine.name()) {
-                Some(spec) if spec.engines.is_empty() => self.option(base, spec, option, &mut echo),
-                _ if raw.ordered => self.private(base, option, &mut echo),
-                _ => later.push(option),
+        for option in raw.in_order() {
+            let engine = base.draft.job.engine.engine.name();
+            let known = table::find_all(&option.key);
+            match table::find(&option.key, engine) {
+                Some(spec) => self.option(base, spec, option, &mut echo),
+                // The engine itself is wrong and reported; its options cannot be judged.
+                None if !base.draft.engine_known && !known.is_empty() => {}
+                None => self.diagnostics.push(unknown_option(option, engine, known)),
             }
-            engine = base.draft.job.engine.engine;
         }
-        later.into_iter().for_each(|option| self.private(base, option, &mut echo));
         echo
-    }
-
-    fn private(&mut self, base: &mut Base, option: &RawOption, echo: &mut Vec<(String, String)>) {
-        let engine = base.draft.job.engine.engine.name();
-        let known = table::find_all(&option.key);
-        match table::find(&option.key, engine) {
-            Some(spec) => self.option(base, spec, option, echo),
-            // The engine itself is wrong and reported; its options cannot be judged.
-            None if !base.draft.engine_known && !known.is_empty() => {}
-            None => self.diagnostics.push(unknown_option(option, engine, known)),
-        }
     }
 
     fn option(
@@ -192,15 +177,6 @@ fn not_yet(spec: &OptionSpec, place: Place) -> Diagnostic {
         .at(place)
         .note(spec.doc)
         .remedy("leave it out, or run this job with fio")
-}
-
-/// Which options fio applies first and last, whatever their order in a section.
-fn priority(key: &str) -> u8 {
-    match table::find_all(key).first().map(|spec| spec.name) {
-        Some("kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy") => 0,
-        Some("filename" | "filename_format") => 2,
-        _ => 1,
-    }
 }
 
 fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Diagnostic {

@@ -2,22 +2,22 @@
 
 use std::fmt::Write;
 
-use crate::raw::{RawFile, RawOption};
+use crate::raw::{RawFile, RawJob, RawOption};
 use crate::table;
 
 /// The command line that asks for what `file` asks for, as fio's `--showcmd` prints it.
 ///
-/// A description is put in quotes; nothing else is guarded against the shell.
+/// `before` is what the command line said in front of the file: its options for all jobs are repeated. With `sections`,
+/// only those jobs are shown. A description is put in quotes; nothing else is guarded against the shell.
 #[must_use]
-pub fn showcmd(file: &RawFile) -> String {
+pub fn showcmd(before: &RawFile, file: &RawFile, sections: &[String]) -> String {
     let mut line = String::from("fio ");
-    for job in &file.jobs {
+    let kept = |job: &&RawJob| job.global || sections.is_empty() || sections.contains(&job.title);
+    for job in before.jobs.iter().filter(|job| job.global).chain(file.jobs.iter().filter(kept)) {
         if !job.global {
             let _ = write!(line, "--name={} ", job.title);
         }
-        for option in &job.options {
-            write_option(&mut line, option);
-        }
+        job.in_order().into_iter().for_each(|option| write_option(&mut line, option));
     }
     line
 }

@@ -35,7 +35,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         .alias(&["blocksize_range"]),
         OptionSpec::new("bssplit", Kind::Text, Setter::Special(bssplit), "Sizes with a share each: `4k/60:64k/40`."),
         flag("bs_unaligned", "Sizes within a range may be any number of bytes.", |d, on| {
-            d.job.pattern.bs_unaligned = on
+            d.job.pattern.bs_unaligned = on;
         })
         .alias(&["blocksize_unaligned"]),
         OptionSpec::new(

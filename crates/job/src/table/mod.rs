@@ -15,7 +15,7 @@ mod spec;
 mod stats;
 mod verify;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 pub(crate) use engine::ENGINES;
@@ -41,8 +41,8 @@ pub static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {
     tables.concat()
 });
 
-static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static OptionSpec>>> = LazyLock::new(|| {
-    let mut map: HashMap<_, Vec<_>> = HashMap::new();
+static BY_NAME: LazyLock<BTreeMap<&'static str, Vec<&'static OptionSpec>>> = LazyLock::new(|| {
+    let mut map: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for spec in OPTIONS.iter() {
         for name in spec.names() {
             map.entry(name).or_default().push(spec);

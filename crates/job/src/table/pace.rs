@@ -61,7 +61,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         int("fsync", (0, ANY), "Call fsync after every so many writes.", |d, n| d.job.sync.fsync = n as u32)
             .default("0"),
         int("fdatasync", (0, ANY), "Call fdatasync after every so many writes.", |d, n| {
-            d.job.sync.fdatasync = n as u32
+            d.job.sync.fdatasync = n as u32;
         })
         .default("0"),
         switch("end_fsync", "0", "Call fsync once at the end of the job.", |d, on| d.job.sync.end_fsync = on),

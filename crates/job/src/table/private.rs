@@ -12,7 +12,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         flag("fixedbufs", "Register buffers with the kernel before the run.", |d, on| d.job.engine.fixedbufs = on)
             .engines(RINGS),
         flag("registerfiles", "Register files with the kernel before the run.", |d, on| {
-            d.job.engine.registerfiles = on
+            d.job.engine.registerfiles = on;
         })
         .engines(RINGS),
         flag("sqthread_poll", "A kernel thread submits operations.", |d, on| d.job.engine.sqthread_poll = on)

@@ -21,7 +21,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             d.job.stats.clat_percentiles = on;
         }),
         switch("lat_percentiles", "0", "Report percentiles of total latency.", |d, on| {
-            d.job.stats.lat_percentiles = on
+            d.job.stats.lat_percentiles = on;
         }),
         switch("slat_percentiles", "0", "Report percentiles of submission latency.", |d, on| {
             d.job.stats.slat_percentiles = on;
