@@ -17,6 +17,11 @@ pub(crate) fn apply(draft: &mut Draft, spec: &OptionSpec, value: Option<&str>, f
         findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).write(example(spec));
         return;
     };
+    let counts = matches!(spec.kind, Kind::Int(..) | Kind::Long(_) | Kind::Seconds | Kind::Micros);
+    if counts && text.ends_with('z') {
+        findings.fault(0..text.len(), "zones", format!("`{}` cannot be counted in zones", spec.name));
+        return;
+    }
     match spec.kind {
         Kind::Flag if value.is_none() => set_switch(draft, spec, true),
         Kind::Bool | Kind::Flag => switch(draft, spec, text, findings),
@@ -156,7 +161,7 @@ fn too_many(text: &str, slots: usize, findings: &mut Findings) {
 }
 
 fn size(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
-    if text.ends_with(['z', 'Z']) && !text.contains(',') {
+    if text.ends_with('z') {
         findings.fault(0..text.len(), "not-supported", "sizes in zones are not supported yet").write("write bytes");
         return;
     }

@@ -109,9 +109,13 @@ pub(crate) fn leading_count(text: &str, findings: &mut Findings) -> u32 {
     if text.is_empty() {
         return 0;
     }
-    let unit = Unit::Count { kb_base: 1024 };
-    let value = number::read(text, unit, findings).unwrap_or(0);
-    u32::try_from(value).unwrap_or(0)
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    if digits < text.len() {
+        findings
+            .quirk(digits..text.len(), "trailing-text", format!("`{}` is not part of a number", &text[digits..]))
+            .fio("fio drops it");
+    }
+    text[..digits].parse().unwrap_or(0)
 }
 
 /// Reads up to three ranges, `low-high` each, and hands them to `set` with the slots they are for.

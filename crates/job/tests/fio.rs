@@ -1,0 +1,326 @@
+//! The fio dialect against the fio that is installed.
+//!
+//! fio's own `--debug=parse` prints each number as it read it, so the two readings are compared as numbers and not only
+//! by whether both accept.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "runs the installed program on files of its own"
+)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use job::{BlockSizes, Dialect, Job, Size, parse_command_line, table};
+use support::{World, fio_job, lines, parse, words};
+
+/// The installed fio, or nothing with a word why; under `FATHOM_NO_SKIP` its absence is a failure.
+fn fio() -> Option<PathBuf> {
+    let program = std::env::var_os("FIO").map_or_else(|| PathBuf::from("fio"), PathBuf::from);
+    if Command::new(&program).arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return Some(program);
+    }
+    assert!(std::env::var_os("FATHOM_NO_SKIP").is_none(), "fio is not installed");
+    println!("skipped: fio is not installed");
+    None
+}
+
+/// A directory that vanishes with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("fathom-job-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a scratch directory");
+        Self(path)
+    }
+
+    fn file(&self, text: &str) -> PathBuf {
+        let path = self.0.join("test.fio");
+        std::fs::write(&path, text).expect("a job file");
+        path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run(program: &Path, arguments: &[&str], file: &Path) -> (bool, String) {
+    let output = Command::new(program).args(arguments).arg(file).output().expect("fio runs");
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What fio keeps for `size=`: bytes, or -1 - share.
+fn size(size: Option<Size>) -> i128 {
+    match size {
+        None => 0,
+        Some(Size::Bytes(bytes)) => i128::from(bytes.get() as i64),
+        Some(Size::Percent(share)) => -1 - i128::from(share),
+    }
+}
+
+fn block(job: &Job) -> i128 {
+    match &job.pattern.block_sizes.read {
+        BlockSizes::Fixed(size) => i128::from(*size),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// An option, what to compare, and texts.
+type Numbers = (&'static str, fn(&Job) -> i128, &'static [&'static str]);
+
+const NUMBERS: &[Numbers] = &[
+    (
+        "bs",
+        block,
+        &[
+            "4k", "4K", "4kb", "4ki", "4Ki", "4KiB", "4kib", "1m", "1MiB", "1Mi", "0x1000", "0X10", "010", "+4", "4b",
+            "4bk", "4 k", " 8k", "4kfoo", "4k/50", "4e3", "4*1024", "1.5k", "8kk", "8mk", "0x1k", "0x1b", "0xfk",
+            "12a", "1eb", "4k,8k", "4k:8k", "4-8k", "4k,foo", "4k,", "8kibx", "8kbb", "4k 8k", "1e-3",
+        ],
+    ),
+    (
+        "size",
+        |job| size(job.extent.size),
+        &[
+            "1g", "1GiB", "2t", "1p", "50%", "0x10%", "12.5%", "20 %", "5%%", "101%", "125%", "-1m", "1.5m", "4096",
+            "100%",
+        ],
+    ),
+    (
+        "runtime",
+        |job| i128::from(job.extent.runtime.micros()),
+        &[
+            "10", "10s", "10S", "1M", "1m", "10sec", "1min", "1.5s", "5ms", "5msec", "5msx", "5us", "5usec", "1h",
+            "1d", "1hr", "1 s", "1ns", "1k", "0x10", "1:30", "10-20", "10-20ms", "1.5ms", "5m,1", "5s:1", " 10s",
+            "10.", "10u", "10US", "0x10s", "+5s", "5-1s",
+        ],
+    ),
+    ("thinktime", |job| i128::from(job.pace.thinktime.micros()), &["10", "10s", "1ms", "1M", "1.5s", " 5s", "5k"]),
+    ("iodepth", |job| i128::from(job.pace.iodepth), &["8", "1k", "8foo", "0x8", " 8", "4,8", "4-8", "4:8"]),
+    ("number_ios", |job| i128::from(job.extent.number_ios.unwrap_or(0)), &["100", "1k", "2m"]),
+    ("rwmixread", |job| i128::from(job.pattern.rwmixread), &["70", "0x32", "70foo"]),
+    ("loops", |job| i128::from(job.extent.loops), &["3", "1k"]),
+    ("direct", |job| i128::from(job.engine.direct), &["1", "0", "1foo", " 1", "0x1", "1k"]),
+];
+
+#[test]
+fn numbers_are_those_that_fio_reads() {
+    let Some(fio) = fio() else { return };
+    let scratch = Scratch::new("numbers");
+    let cases: Vec<_> =
+        NUMBERS.iter().flat_map(|(name, read, texts)| texts.iter().map(move |t| (*name, *read, *t))).collect();
+    let mut text = String::from("[global]\nioengine=null\n");
+    for (index, (name, _, value)) in cases.iter().enumerate() {
+        text.push_str(&format!("[job{index}]\n{name}={value}\n"));
+    }
+    let (ok, output) = run(&fio, &["--debug=parse", "--parse-only"], &scratch.file(&text));
+    assert!(ok, "{output}");
+    let theirs = first_numbers(&output);
+    assert_eq!(theirs.len(), cases.len());
+    for ((name, read, value), theirs) in cases.into_iter().zip(theirs) {
+        let ours = read(&fio_job(&format!("[a]\nioengine=null\n{name}={value}\n")));
+        assert_eq!(ours, theirs, "{name}={value:?}");
+    }
+}
+
+/// The first number that fio printed for each section but the global one.
+fn first_numbers(output: &str) -> Vec<i128> {
+    let mut numbers = Vec::new();
+    for section in output.split("Parsing section [job").skip(1) {
+        let number = section.lines().filter(|line| line.contains("  ret=0")).find_map(|line| line.split("out=").nth(1));
+        numbers.push(number.and_then(|text| text.trim().parse::<u64>().ok()).map_or(0, |n| i128::from(n as i64)));
+    }
+    numbers
+}
+
+/// Single options that are refused, some for reasons that `--parse-only` does not look at.
+const REFUSED: &[&str] = &[
+    "bs=0",
+    "bs=k",
+    "bs=",
+    "bs=foo",
+    "bs=4z",
+    "bs=(4*1024)",
+    "bs=99999999999999999999",
+    "size=zz",
+    "io_size=150%",
+    "iodepth=0",
+    "rwmixread=101",
+    "direct=true",
+    "direct=2",
+    "direct=",
+    "direct",
+    "thread=true",
+    "thread=",
+    "nice=-50",
+    "percentile_list=101",
+    "percentile_list=foo",
+    "bsrange=4k",
+    "bsrange=4k-foo",
+    "rw=RandRead",
+    "rw= read",
+    "rw=readx",
+    "rw=",
+    "random_distribution=pareto:2",
+    "random_distribution=zipf:1",
+    "random_distribution=zipf:foo",
+    "bssplit=foo",
+    "verify=1",
+    "verify_pattern=abc",
+    "sync=2",
+    "kb_base=512",
+    "percentage_random=101",
+    "nosuch=1",
+    "Direct=1",
+    "name",
+    "filename=",
+    "description=",
+    "=5",
+    "size",
+    "runtime=foo",
+    "verify_interval=10",
+];
+
+/// Single options that are accepted.
+const ACCEPTED: &[&str] = &[
+    "thread",
+    "thread=0",
+    "thread=2",
+    "bsrange=8k-4k",
+    "bsrange=4k:8k",
+    "bsrange=4k-8k,",
+    "bsrange=4k-8k,foo",
+    "bssplit=4k/60:8k/60",
+    "bssplit=4k:8k",
+    "bssplit=",
+    "bssplit=4k/x:8k/10",
+    "rw=randread:8",
+    "rw=read:-4k",
+    "rw=read,4",
+    "percentile_list=99,50",
+    "percentile_list=1:0:3",
+    "continue_on_error=read,write",
+    "fallocate=1",
+    "mem=mmap:/tmp/x",
+    "file_service_type=roundrobin:foo",
+    "verify_pattern=0xff%o\"abcd\"-12",
+    "random_distribution=zipf",
+    "random_distribution=zoned:60/10:40/90",
+    "write_bw_log",
+    "size=-1",
+    "startdelay=1-5",
+    "threads=1",
+    "verifysort=1",
+    "cpus_allowed=",
+    "include_me_not=1\nbs=4k",
+];
+
+#[test]
+fn what_fio_refuses_is_refused() {
+    let Some(fio) = fio() else { return };
+    let scratch = Scratch::new("refused");
+    for option in REFUSED {
+        let text = format!("[a]\nioengine=null\nsize=1m\n{option}\n");
+        // A run, because `--parse-only` leaves out some checks; what is refused never begins to run.
+        let (accepted, output) = run(&fio, &[], &scratch.file(&text));
+        assert!(!accepted, "fio accepts {option}: {output}");
+        assert!(parse(&text, Dialect::Fio).has_errors(), "{option} is not refused");
+    }
+}
+
+#[test]
+fn what_fio_accepts_is_accepted() {
+    let Some(fio) = fio() else { return };
+    let scratch = Scratch::new("accepted");
+    for option in ACCEPTED.iter().filter(|option| !option.starts_with("include")) {
+        let text = format!("[a]\nioengine=null\nsize=1m\n{option}\n");
+        let (accepted, output) = run(&fio, &["--parse-only"], &scratch.file(&text));
+        assert!(accepted, "fio refuses {option}: {output}");
+        let parsed = parse(&text, Dialect::Fio);
+        assert!(!parsed.has_errors(), "{option}: {:?}", lines(&parsed.diagnostics));
+    }
+}
+
+const FILES: &[&str] = &[
+    "[a\nsize=1m",
+    "[]\nsize=1m",
+    "[a]x\nsize=1m",
+    " [a]  ; x\nsize=1m",
+    "[globals]\nsize=1m\n[x]\n",
+    "[a]\nsize=1m\n[a]\nsize=2m",
+    "[a]\nsize =1m",
+    "[a]\nsize= 1m",
+    "[a]\n size\t=\t1m",
+    "[a]\nsize=1m;foo",
+    "[a]\nsize=$pagesize",
+    "[a]\nsize=10*$pagesize",
+    "[a]\nsize=${NOPE}1m",
+    "[a]\nname=$ncpusfoo\nsize=1m",
+    "[a]\r\nsize=1m\r\n\r\n[b]\r\nsize=2m",
+    "[global]\nname=zz\n[a]\nsize=1m",
+    "[a]\nsize=2m\n[global]\nsize=1m\n[b]\nbs=512",
+    "[a]size=5m\nsize=1m",
+    "[A;b]\nsize=1m",
+    "#[x]\n[b]\nsize=1m\nbs=4k #8k",
+    "[a]\nhipri\nfilename=x\nioengine=io_uring\nblocksize=1k\nfixedbufs\nsize=1m\ndescription=a b",
+    "[a]\nfilename=x\nbs=1k\nkb_base=1000\ndirectory=/tmp\ncpus_allowed=0\ncpus_allowed_policy=split\nreadwrite=read",
+    "[a]\nfilename=/x#y\nsize=1m",
+];
+
+#[test]
+fn files_are_taken_apart_as_fio_does() {
+    let Some(fio) = fio() else { return };
+    let scratch = Scratch::new("files");
+    for text in FILES {
+        let path = scratch.file(text);
+        let (_, theirs) = run(&fio, &["--showcmd"], &path);
+        let theirs = theirs.lines().find(|line| line.starts_with("fio")).unwrap_or("").trim_end().to_owned();
+        let world = Host(World::default().with_file("test.fio", text));
+        let ours = parse_command_line(&words("--showcmd test.fio"), Dialect::Fio, &world).value.showcmd;
+        assert_eq!(ours.iter().map(|line| line.trim_end()).collect::<Vec<_>>(), [theirs], "{text:?}");
+    }
+}
+
+/// A world on the processors that fio sees too.
+struct Host(World);
+
+impl job::Source for Host {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.0.read(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.variable(name)
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        4096
+    }
+
+    fn memory_mib(&self) -> u64 {
+        1024
+    }
+
+    fn cpus(&self) -> u64 {
+        std::thread::available_parallelism().map_or(1, |n| n.get() as u64)
+    }
+}
+
+/// Newer or older versions of fio may know more or less; what both know must agree.
+#[test]
+fn the_table_knows_every_option_of_fio() {
+    let Some(fio) = fio() else { return };
+    let output = Command::new(&fio).arg("--cmdhelp=all").output().expect("fio runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names: Vec<&str> = text.lines().filter_map(|line| line.trim_start().split([' ', ':']).next()).collect();
+    assert!(names.len() > 200, "{text}");
+    let missing: Vec<_> = names.into_iter().filter(|name| table::find_all(name).is_empty()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

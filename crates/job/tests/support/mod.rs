@@ -1,0 +1,76 @@
+//! A small world for tests: files and variables held in memory.
+
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+
+use std::collections::BTreeMap;
+
+use job::{Diagnostic, Dialect, Job, Parsed, Plan, Source, parse_file_text};
+
+/// Files and variables in memory, on a host with pages of 4 KiB, 1000 MiB and 4 processors.
+#[derive(Default)]
+pub struct World {
+    pub files: BTreeMap<String, String>,
+    pub variables: BTreeMap<String, String>,
+}
+
+impl World {
+    pub fn with_file(mut self, path: &str, text: &str) -> Self {
+        self.files.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
+    pub fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+}
+
+impl Source for World {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.files.get(path).map(|text| text.clone().into_bytes()).ok_or_else(|| "no such file".to_owned())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        4096
+    }
+
+    fn memory_mib(&self) -> u64 {
+        1000
+    }
+
+    fn cpus(&self) -> u64 {
+        4
+    }
+}
+
+/// Reads the text of a job file in a world without files and variables.
+pub fn parse(text: &str, dialect: Dialect) -> Parsed<Plan> {
+    parse_file_text("test.fio", text.as_bytes(), dialect, &World::default())
+}
+
+/// The only job of a text that fio accepts.
+pub fn fio_job(text: &str) -> Job {
+    let parsed = parse(text, Dialect::Fio);
+    assert!(!parsed.has_errors(), "{text:?}: {:?}", lines(&parsed.diagnostics));
+    assert_eq!(parsed.value.jobs.len(), 1, "{text:?}");
+    parsed.value.jobs.into_iter().next().expect("one job")
+}
+
+/// The codes of all diagnostics.
+pub fn codes(text: &str, dialect: Dialect) -> Vec<&'static str> {
+    parse(text, dialect).diagnostics.iter().map(|d| d.code).collect()
+}
+
+/// The diagnostics as lines.
+pub fn lines(diagnostics: &[Diagnostic]) -> Vec<String> {
+    diagnostics.iter().map(ToString::to_string).collect()
+}
+
+/// The words of a command line.
+pub fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
