@@ -2,6 +2,9 @@
 
 use record::{Declared, JobResult, Kind, Measured, Run, TargetKind};
 
+/// A processor counts as busy from this share of its time on.
+const BUSY: f64 = 0.9;
+
 /// One job of a run, with the questions that several rules ask.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts<'a> {
@@ -40,16 +43,13 @@ impl<'a> Facts<'a> {
         self.result().kind(self.main_kind()).service.variation()
     }
 
-    /// A percentile of the service times of the main kind, in nanoseconds.
-    pub(crate) fn service_percentile(self, percent: f64) -> Option<f64> {
-        self.result().kind(self.main_kind()).service.percentile_ns(percent).map(|ns| ns as f64)
-    }
-
     /// Whether the processor was busy with generating: each worker its own, or all of the host's.
     pub(crate) fn cpu_bound(self) -> bool {
-        let share = self.result().cpu_share();
-        let (workers, cpus) = (f64::from(self.result().workers), f64::from(self.run.host.cpus));
-        !self.declared().polled && (share >= 0.9 || (cpus > 0.0 && share * workers >= 0.9 * cpus))
+        let used = |result: &Measured| result.cpu_share() * f64::from(result.workers);
+        let together: f64 = self.run.in_group(self.job.group).map(|job| used(&job.result)).sum();
+        let cpus = f64::from(self.run.host.cpus);
+        let all_busy = cpus > 0.0 && together >= BUSY * cpus;
+        !self.declared().polled && (self.result().cpu_share() >= BUSY || all_busy)
     }
 
     /// Operations in flight for each worker that make `total` over all of them.

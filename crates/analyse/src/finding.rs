@@ -70,9 +70,10 @@ pub enum Code {
     GeneratorCpuBound,
     /// Fewer operations were in flight than could have been.
     QueueNotFilled,
-    /// The depth was the limit: operations hardly waited for each other.
+    /// One operation at a time: the time of one was the limit.
     LatencyBound,
-    /// Every operation took the same time at a steady pace: the sign of a limiter or of a very even device.
+    /// The queue was full and every operation took the same time at a steady pace: the sign of a limiter, or of a
+    /// very even device.
     DeviceFlat,
     /// The queue was full; one run cannot tell whether a greater depth gives more.
     QueueFull,
@@ -129,15 +130,10 @@ pub enum Quantity {
     InFlightAchieved,
     /// Operations that would have to be in flight for the rate asked for.
     InFlightNeeded,
-    /// In-flight operations that suffice for the throughput reached, if the fastest operations show the unloaded
-    /// device.
-    InFlightKnee,
     /// Operations per second.
     Iops,
     /// Mean service time.
     ServiceMean,
-    /// The service time that 1 % of operations did not exceed.
-    ServiceP1,
     /// The median of service times.
     ServiceP50,
     /// Deviation over mean of service times.
@@ -197,7 +193,6 @@ impl Quantity {
             | Self::InFlightPossible
             | Self::InFlightAchieved
             | Self::InFlightNeeded
-            | Self::InFlightKnee
             | Self::Workers
             | Self::Cpus
             | Self::Operations
@@ -205,7 +200,6 @@ impl Quantity {
             Self::Iops | Self::RateAsked | Self::RateReached | Self::EarlyIops | Self::LateIops => Unit::PerSecond,
             Self::ByteRateAsked | Self::ByteRateReached => Unit::BytesPerSecond,
             Self::ServiceMean
-            | Self::ServiceP1
             | Self::ServiceP50
             | Self::ResponseMean
             | Self::LatenessMean
@@ -278,7 +272,7 @@ pub enum Remedy {
         /// `iodepth`.
         iodepth: u64,
     },
-    /// Run again at this depth for each worker: the comparison tells which of two explanations is true.
+    /// Run again at this depth for each worker: the comparison tells whether the device or the depth was the limit.
     CompareDepth {
         /// `iodepth`.
         iodepth: u64,

@@ -206,28 +206,18 @@ fn queue_not_filled(figures: &Figures<'_>) -> String {
 }
 
 fn latency_bound(figures: &Figures<'_>) -> String {
-    let possible = figures.whole(Quantity::InFlightPossible);
-    if figures.value(Quantity::InFlightPossible) <= 1.0 {
-        return format!(
-            "Latency was the limit: one operation at a time, {} each, makes {} IOPS whatever the device could do.",
-            figures.time(Quantity::ServiceMean),
-            figures.count(Quantity::Iops)
-        );
-    }
     format!(
-        "Latency was the limit: with {possible} in flight operations hardly waited for each other ({} on average, {} \
-         at best), so a greater depth should give more: IOPS = depth / {}.",
+        "Latency was the limit: one operation at a time, {} each, makes {} IOPS whatever the device could do.",
         figures.time(Quantity::ServiceMean),
-        figures.time(Quantity::ServiceP1),
-        figures.time(Quantity::ServiceMean)
+        figures.count(Quantity::Iops)
     )
 }
 
 fn device_flat(figures: &Figures<'_>) -> String {
     format!(
-        "{} IOPS, flat: the queue was full ({}), throughput varied by {} from second to second and the time of an \
-         operation by {}. Either something limits the rate, and more depth gives only more latency, or the device is \
-         that even and would give more.",
+        "{} IOPS, flat, with the queue full: {}. Throughput varied by {} and the time of an operation by {}, which is \
+         the mark of a limiter. Either there is one and more depth gives only more latency, or the device is that even \
+         and more depth gives more.",
         figures.count(Quantity::Iops),
         little(figures),
         figures.share(Quantity::IntervalVariation),
@@ -236,18 +226,9 @@ fn device_flat(figures: &Figures<'_>) -> String {
 }
 
 fn queue_full(figures: &Figures<'_>) -> String {
-    let knee = if figures.has(Quantity::InFlightKnee) {
-        format!(
-            " The fastest took {}; if that is the device without a queue, {} in flight would have given as much.",
-            figures.time(Quantity::ServiceP1),
-            figures.in_flight(Quantity::InFlightKnee)
-        )
-    } else {
-        String::new()
-    };
     format!(
-        "{} IOPS with the queue full ({}). Either this is the device's limit, and more depth gives only more latency, \
-         or it gives more with more depth.{knee}",
+        "{} IOPS with the queue full: {}. Either this is the device's limit and more depth gives only more latency, \
+         or the depth is the limit and more of it gives more.",
         figures.count(Quantity::Iops),
         little(figures)
     )
@@ -278,11 +259,13 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, job: &JobResult) -> String {
             format!("Use ioengine=io_uring to have {iodepth} in flight, or numjobs={iodepth} with iodepth=1.")
         }
         Remedy::QueueingEngine { iodepth } => {
-            format!("For more, use ioengine=io_uring with iodepth={iodepth}.")
+            format!("Use ioengine=io_uring with iodepth={iodepth}.")
         }
         Remedy::RaiseDepth { iodepth } => format!("Set iodepth={iodepth}."),
         Remedy::CompareDepth { iodepth } => {
-            format!("To tell them apart, run again with iodepth={iodepth} and compare.")
+            format!(
+                "Run again with iodepth={iodepth} to tell: if IOPS double, depth was the limit; if latency does, the device."
+            )
         }
         Remedy::AddWorkers { numjobs } => format!("Spread the load with numjobs={numjobs}."),
         Remedy::Direct => "Set direct=1 to measure the device.".to_owned(),

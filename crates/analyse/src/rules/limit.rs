@@ -14,9 +14,6 @@ const LIMITER_SERVICE_VARIATION: f64 = 0.10;
 /// Throughput of intervals that varies less than this is flat.
 const FLAT_INTERVAL_VARIATION: f64 = 0.05;
 
-/// Operations hardly wait for each other while their mean is within this factor of the fastest.
-const UNLOADED: f64 = 1.5;
-
 pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
     let declared = facts.declared();
     let misled = declared.iodepth > declared.iodepth_effective;
@@ -95,29 +92,26 @@ fn not_filled(facts: Facts<'_>) -> Finding {
         .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
 
-/// As many in flight as could be. With one at a time, the time of one is the limit. With more, the spread of times
-/// tells some: none at all is a limiter's sign, little waiting means that depth was the limit.
+/// As many in flight as could be. With one at a time, the time of one is the limit. With more, the time of an
+/// operation may be the device's own or its queue's, and one depth cannot tell which; only a limiter betrays itself,
+/// by giving every operation the same time.
 fn full(facts: Facts<'_>) -> Finding {
-    let (variation, intervals) = (facts.service_variation(), facts.result().series.variation());
-    let steady = variation.is_some_and(|variation| variation <= LIMITER_SERVICE_VARIATION);
+    let (service, intervals) = (facts.service_variation(), facts.result().series.variation());
+    let steady = service.is_some_and(|variation| variation <= LIMITER_SERVICE_VARIATION);
     let flat = intervals.is_some_and(|variation| variation <= FLAT_INTERVAL_VARIATION);
-    let fastest_ns = facts.service_percentile(1.0);
-    let hardly_waits = matches!((fastest_ns, facts.result().service_mean_ns()),
-        (Some(fastest_ns), Some(mean_ns)) if mean_ns <= UNLOADED * fastest_ns);
-    let twice = 2 * u64::from(facts.declared().iodepth_effective);
+    let twice = Remedy::CompareDepth { iodepth: 2 * u64::from(facts.declared().iodepth_effective) };
     let finding = if facts.declared().in_flight_possible <= 1 {
-        Finding::new(Code::LatencyBound, Severity::Advice).remedy(deeper(facts, 32))
+        // An engine that cannot queue what was asked for has its own finding with the same remedy.
+        let misled = facts.declared().iodepth > 1;
+        Finding::new(Code::LatencyBound, Severity::Advice).remedy((!misled).then(|| deeper(facts, 32)))
     } else if steady && flat {
-        Finding::new(Code::DeviceFlat, Severity::Info).remedy(Remedy::CompareDepth { iodepth: twice })
-    } else if hardly_waits && !steady {
-        Finding::new(Code::LatencyBound, Severity::Advice).remedy(Remedy::RaiseDepth { iodepth: twice })
+        Finding::new(Code::DeviceFlat, Severity::Info).remedy(twice)
     } else {
-        Finding::new(Code::QueueFull, Severity::Info).remedy(Remedy::CompareDepth { iodepth: twice })
+        Finding::new(Code::QueueFull, Severity::Info).remedy(twice)
     };
-    let knee = fastest_ns.map(|ns| facts.result().iops() * ns / 1e9);
-    finding
-        .with_known(Quantity::ServiceVariation, variation, Source::Counters)
-        .with_known(Quantity::IntervalVariation, intervals, Source::Intervals)
-        .with_known(Quantity::ServiceP1, fastest_ns, Source::Histogram)
-        .with_known(Quantity::InFlightKnee, knee, Source::LittlesLaw)
+    finding.with_known(Quantity::ServiceVariation, service, Source::Counters).with_known(
+        Quantity::IntervalVariation,
+        intervals,
+        Source::Intervals,
+    )
 }

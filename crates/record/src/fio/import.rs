@@ -36,7 +36,7 @@ fn run(document: Document) -> Run {
     let jobs: Vec<JobResult> = document.jobs.into_iter().enumerate().map(number).collect();
     Run {
         schema: SCHEMA,
-        tool: Tool { name: "fio".to_owned(), version: document.version },
+        tool: Tool { name: "fio".to_owned(), version: document.version.trim_start_matches("fio-").to_owned() },
         started_unix_ms: jobs.iter().map(|job| job.started_unix_ms).min().unwrap_or(0),
         taken_unix_ms,
         utc_offset_s: utc_offset_s(&document.time, document.timestamp),

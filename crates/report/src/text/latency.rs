@@ -40,8 +40,8 @@ fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
     let mut rows = Vec::new();
     for (kind, done) in result.kinds() {
         let label = |what: &str| if several { format!("{} {what}", kind.name()) } else { what.to_owned() };
-        rows.push((label(if several { "serv." } else { "service" }), &done.service));
-        rows.push((label(if several { "resp." } else { "response" }), &done.response));
+        rows.push((label("service"), &done.service));
+        rows.push((label("response"), &done.response));
     }
     rows.push(("sync".to_owned(), &result.sync));
     rows.retain(|(_, latency)| latency.count > 0);

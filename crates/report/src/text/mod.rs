@@ -27,7 +27,7 @@ impl Default for Style {
 }
 
 /// Where values begin.
-const INDENT: usize = 14;
+const INDENT: usize = 16;
 
 /// A run and what was found in it.
 #[must_use]
@@ -107,16 +107,22 @@ impl Page {
     fn throughput(&mut self, job: &JobResult, kind: Kind) {
         let result = job.result.kind(kind);
         let bytes = Bytes::new(result.bytes_per_second() as u64);
-        let iops = self.paint.tone(Tone::Strong, &format!("{} IOPS", count(result.iops())));
-        let rate = self.paint.tone(Tone::Strong, &format!("{bytes}/s"));
+        let (iops, rate) = (format!("{} IOPS", count(result.iops())), format!("{bytes}/s"));
         let done = format!(
             "{} operations, {} in {}",
             grouped(result.ios),
             Bytes::new(result.bytes),
             Nanos::new(result.runtime_ns)
         );
+        let decimal = bytes.decimal();
+        let fits = INDENT + iops.len() + rate.len() + decimal.len() + done.len() + 10 <= self.width;
         let label = self.paint.tone(Tone::Faint, &format!("  {:<width$}", kind.name(), width = INDENT - 2));
-        self.line(&format!("{label}{iops}   {rate} ({}/s)   {done}", bytes.decimal()));
+        let (iops, rate) = (self.paint.tone(Tone::Strong, &iops), self.paint.tone(Tone::Strong, &rate));
+        let last = if fits { format!("  {done}") } else { String::new() };
+        self.line(&format!("{label}{iops}  {rate} ({decimal}/s){last}"));
+        if !fits {
+            self.field("", &done);
+        }
     }
 
     fn latencies(&mut self, job: &JobResult) {
@@ -175,19 +181,19 @@ impl Page {
             self.out.push('\n');
             // The headline comes last: the last line is what stays on the screen.
             for finding in verdict.others.iter().rev() {
-                self.paragraph("  also: ", finding, job);
+                self.paragraph("Also:", finding, job);
             }
-            let whose = if verdicts.len() > 1 { format!("{}: ", job.name) } else { String::new() };
-            self.paragraph(&whose, &verdict.headline, job);
+            let lead = if verdicts.len() > 1 { format!("Verdict on {}:", job.name) } else { "Verdict:".to_owned() };
+            self.paragraph(&lead, &verdict.headline, job);
         }
     }
 
     fn paragraph(&mut self, lead: &str, finding: &Finding, job: &JobResult) {
-        let indent = if lead.starts_with(' ') { "  " } else { "" };
-        let text = format!("{}{}", lead.trim_start(), words::finding(finding, job));
-        for (index, line) in wrap(&text, self.width - indent.len()).iter().enumerate() {
-            let line = if index == 0 { self.paint.lead(tone(finding.severity), line) } else { line.clone() };
-            self.line(&format!("{indent}{line}"));
+        let text = format!("{lead} {}", words::finding(finding, job));
+        for (index, line) in wrap(&text, self.width).iter().enumerate() {
+            let lead = if index == 0 { line.get(..lead.len()).unwrap_or_default() } else { "" };
+            let painted = self.paint.tone(tone(finding.severity), lead);
+            self.line(&format!("{painted}{}", &line[lead.len()..]));
         }
     }
 }

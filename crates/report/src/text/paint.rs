@@ -30,13 +30,6 @@ impl Paint {
         };
         if self.0 && !text.is_empty() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
-
-    /// Colours a line up to its first full stop or colon: the gist of a paragraph.
-    pub(super) fn lead(self, tone: Tone, line: &str) -> String {
-        let end = line.find(": ").or_else(|| line.find(". ")).map_or(line.len(), |at| at + 1);
-        let (lead, rest) = line.split_at(end);
-        format!("{}{rest}", self.tone(tone, lead))
-    }
 }
 
 /// `text` in lines of at most `width` characters, broken at blanks. A longer word has a line for itself.
@@ -70,7 +63,7 @@ mod tests {
 
     #[test]
     fn without_colours_text_stays_as_it_is() {
-        assert_eq!(Paint(false).lead(Tone::Bad, "a: b"), "a: b");
-        assert_eq!(Paint(true).lead(Tone::Bad, "a: b"), "\u{1b}[1;31ma:\u{1b}[0m b");
+        assert_eq!(Paint(false).tone(Tone::Bad, "a"), "a");
+        assert_eq!(Paint(true).tone(Tone::Bad, "a"), "\u{1b}[1;31ma\u{1b}[0m");
     }
 }

@@ -1,0 +1,306 @@
+//! Each finding, from a run that shows it and from one that does not.
+
+use analyse::{Code, Finding, Quantity, Remedy, Severity, Verdict, analyse, distrusted};
+use record::{
+    Declared, DirectionResult, DiskUse, Host, Interval, JobResult, LatencyStats, Measured, Outcome, PerKind, Run,
+    Series, TargetFacts, TargetKind,
+};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Latencies of which all fall into one bucket.
+fn latency(count: u64, mean_ns: u64, stddev_ns: u64) -> LatencyStats {
+    LatencyStats {
+        count,
+        min_ns: mean_ns,
+        max_ns: mean_ns,
+        mean_ns: mean_ns as f64,
+        stddev_ns: stddev_ns as f64,
+        buckets: vec![(meter_bucket(mean_ns), count)],
+        quoted: Vec::new(),
+    }
+}
+
+/// The bucket of a value, by the rule for 64 buckets to a power of two.
+fn meter_bucket(value: u64) -> usize {
+    let shift = value.max(64).ilog2() - 6;
+    if shift == 0 { value as usize } else { ((shift as usize + 1) << 6) + ((value >> shift) & 63) as usize }
+}
+
+/// A direct random read of 30 s that keeps `depth` in flight at `service_ns` each.
+fn queue_full(depth: u32, service_ns: u64) -> Run {
+    let runtime_ns = 30 * SECOND_NS;
+    let ios = runtime_ns * u64::from(depth) / service_ns;
+    let read = DirectionResult {
+        ios,
+        bytes: ios * 4096,
+        runtime_ns,
+        service: latency(ios, service_ns, service_ns / 2),
+        ..DirectionResult::default()
+    };
+    let each = Interval { ios: [ios / 30, 0, 0], ..Interval::default() };
+    let result = Measured {
+        read,
+        runtime_ns,
+        workers: 1,
+        series: Series { width_ns: SECOND_NS, intervals: vec![each; 30] },
+        ..Measured::default()
+    };
+    let declared = Declared {
+        engine: "io_uring".to_owned(),
+        device: true,
+        queues: true,
+        iodepth: depth,
+        iodepth_effective: depth,
+        in_flight_asked: depth.into(),
+        in_flight_possible: depth.into(),
+        direct: true,
+        rw: "randread".to_owned(),
+        ..Declared::default()
+    };
+    let job = JobResult { name: "job".to_owned(), workers: 1, declared, result, ..JobResult::default() };
+    Run { host: Host { cpus: 8, ..Host::default() }, jobs: vec![job], ..Run::default() }
+}
+
+fn verdict(run: &Run) -> Verdict {
+    analyse(run).remove(0)
+}
+
+fn finding(run: &Run, code: Code) -> Option<Finding> {
+    verdict(run).findings().find(|finding| finding.code == code).cloned()
+}
+
+fn file(run: &mut Run) -> &mut TargetFacts {
+    run.jobs[0].evidence.targets = vec![TargetFacts {
+        path: "f".to_owned(),
+        kind: TargetKind::Regular,
+        size: 1 << 30,
+        allocated: Some(1 << 30),
+        cached_before: None,
+        cached_after: None,
+    }];
+    &mut run.jobs[0].evidence.targets[0]
+}
+
+#[test]
+fn a_full_queue_leaves_the_question_open_and_says_how_to_settle_it() {
+    let headline = verdict(&queue_full(32, 1_000_000)).headline;
+    assert_eq!((headline.code, headline.severity), (Code::QueueFull, Severity::Info));
+    assert_eq!(headline.remedy, Some(Remedy::CompareDepth { iodepth: 64 }));
+    assert!((headline.value(Quantity::InFlightAchieved).unwrap() - 32.0).abs() < 0.01);
+    assert!((headline.value(Quantity::Iops).unwrap() - 32_000.0).abs() < 1.0);
+}
+
+#[test]
+fn equal_times_at_a_steady_pace_are_a_limiters_mark() {
+    let mut run = queue_full(32, 1_000_000);
+    run.jobs[0].result.read.service.stddev_ns = 60_000.0;
+    assert_eq!(verdict(&run).headline.code, Code::DeviceFlat);
+    run.jobs[0].result.series.intervals[7].ios[0] /= 2;
+    assert_eq!(verdict(&run).headline.code, Code::QueueFull);
+}
+
+#[test]
+fn one_at_a_time_is_bound_by_latency() {
+    let headline = verdict(&queue_full(1, 100_000)).headline;
+    assert_eq!(headline.code, Code::LatencyBound);
+    assert_eq!(headline.remedy, Some(Remedy::RaiseDepth { iodepth: 32 }));
+}
+
+#[test]
+fn a_depth_that_the_engine_cannot_keep_is_a_warning() {
+    let mut run = queue_full(1, 100_000);
+    let declared = &mut run.jobs[0].declared;
+    (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.severity), (Code::EngineNotAsynchronous, Severity::Warning));
+    assert_eq!(headline.remedy, Some(Remedy::QueueingEngine { iodepth: 32 }));
+    assert_eq!(finding(&run, Code::LatencyBound).unwrap().remedy, None);
+}
+
+#[test]
+fn a_busy_processor_is_the_limit_unless_it_polls() {
+    let mut run = queue_full(32, 1_000_000);
+    run.jobs[0].result.cpu.user_ns = 28 * SECOND_NS;
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.remedy), (Code::GeneratorCpuBound, Some(Remedy::AddWorkers { numjobs: 2 })));
+    run.jobs[0].declared.polled = true;
+    assert_eq!(verdict(&run).headline.code, Code::QueueFull);
+}
+
+#[test]
+fn all_processors_busy_together_are_the_limit_and_more_workers_no_help() {
+    let mut run = queue_full(32, 1_000_000);
+    run.host.cpus = 1;
+    run.jobs[0].result.cpu.user_ns = 14 * SECOND_NS;
+    let other = run.jobs[0].clone();
+    run.jobs.push(other);
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.remedy), (Code::GeneratorCpuBound, None));
+}
+
+#[test]
+fn a_queue_that_is_not_kept_full_is_told_apart() {
+    let mut run = queue_full(16, 1_000_000);
+    (run.jobs[0].declared.iodepth_effective, run.jobs[0].declared.in_flight_possible) = (32, 32);
+    assert_eq!(verdict(&run).headline.code, Code::QueueNotFilled);
+}
+
+#[test]
+fn little_needs_service_times() {
+    let mut run = queue_full(16, 1_000_000);
+    run.jobs[0].result.read.service = LatencyStats::default();
+    assert_eq!(verdict(&run).headline.code, Code::LimitUnknown);
+}
+
+#[test]
+fn nothing_at_all_is_distrusted() {
+    let mut run = queue_full(16, 1_000_000);
+    run.jobs[0].result.read = DirectionResult::default();
+    assert_eq!(verdict(&run).headline.code, Code::NothingMeasured);
+    assert!(distrusted(&analyse(&run)));
+}
+
+#[test]
+fn without_a_device_the_generator_was_measured() {
+    let mut run = queue_full(16, 1_000_000);
+    run.jobs[0].declared.device = false;
+    assert_eq!(verdict(&run).headline.code, Code::NoDevice);
+    run.jobs[0].declared.device = true;
+    file(&mut run).kind = TargetKind::Memory;
+    assert_eq!(verdict(&run).headline.code, Code::NoDevice);
+}
+
+#[test]
+fn a_rate_is_kept_or_needs_a_deeper_queue() {
+    let mut run = queue_full(8, 1_000_000);
+    run.jobs[0].declared.rate_iops = PerKind { read: Some(8_000), ..PerKind::default() };
+    assert_eq!(verdict(&run).headline.code, Code::RateKept);
+    run.jobs[0].declared.rate_iops.read = Some(20_000);
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.severity), (Code::QueueTooShallow, Severity::Warning));
+    // 20,000 per second at 1 ms each are 20 in flight on average; twice that leaves room.
+    assert!((headline.value(Quantity::InFlightNeeded).unwrap() - 20.0).abs() < 0.01);
+    assert_eq!(headline.remedy, Some(Remedy::RaiseDepth { iodepth: 40 }));
+}
+
+#[test]
+fn a_rate_in_bytes_counts_bytes() {
+    let mut run = queue_full(8, 1_000_000);
+    run.jobs[0].declared.rate_bytes = PerKind { read: Some(8_000 * 4096), ..PerKind::default() };
+    assert_eq!(verdict(&run).headline.code, Code::RateKept);
+    run.jobs[0].declared.in_flight_possible = 64;
+    run.jobs[0].declared.rate_bytes.read = Some(9_000 * 4096);
+    assert_eq!(verdict(&run).headline.code, Code::RateNotReached);
+}
+
+#[test]
+fn a_late_generator_is_not_to_be_trusted() {
+    let mut run = queue_full(8, 1_000_000);
+    run.jobs[0].declared.rate_iops = PerKind { read: Some(8_000), ..PerKind::default() };
+    run.jobs[0].result.read.response = latency(1000, 1_000_000, 0);
+    for (late_ns, severity) in [(5_000, None), (200_000, Some(Severity::Warning)), (600_000, Some(Severity::Distrust))]
+    {
+        run.jobs[0].result.lateness = latency(1000, late_ns, 0);
+        let found = finding(&run, Code::LatenessSignificant);
+        assert_eq!(found.map(|finding| finding.severity), severity, "{late_ns} ns");
+    }
+}
+
+#[test]
+fn buffered_reads_that_the_device_never_saw_came_from_the_page_cache() {
+    let mut run = queue_full(1, 2_000);
+    run.jobs[0].declared.direct = false;
+    run.disks = vec![DiskUse { name: "vda".to_owned(), read_ios: 3, read_sectors: 24, ..DiskUse::default() }];
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.severity), (Code::PageCacheMeasured, Severity::Distrust));
+    assert_eq!(headline.value(Quantity::DeviceBytes), Some(24.0 * 512.0));
+    // Who says direct=0 means it.
+    run.jobs[0].echo = vec![("direct".to_owned(), "0".to_owned())];
+    assert_eq!(finding(&run, Code::PageCacheMeasured).unwrap().severity, Severity::Warning);
+    // The device's counters outweigh the speed.
+    run.disks[0].read_sectors = run.jobs[0].result.read.bytes / 512;
+    assert_eq!(finding(&run, Code::PageCacheMeasured), None);
+}
+
+#[test]
+fn without_counters_the_cached_share_or_the_speed_tells() {
+    let mut run = queue_full(1, 80_000);
+    run.jobs[0].declared.direct = false;
+    assert_eq!(finding(&run, Code::PageCacheMeasured), None);
+    file(&mut run).cached_before = Some(0.9);
+    assert_eq!(finding(&run, Code::PageCacheMeasured).unwrap().value(Quantity::CachedShare), Some(0.9));
+    let mut run = queue_full(1, 2_000);
+    run.jobs[0].declared.direct = false;
+    assert!(finding(&run, Code::PageCacheMeasured).unwrap().value(Quantity::ServiceP50).unwrap() < 2_100.0);
+    // Read-ahead makes reads in sequence as fast.
+    run.jobs[0].declared.rw = "read".to_owned();
+    assert_eq!(finding(&run, Code::PageCacheMeasured), None);
+}
+
+#[test]
+fn buffered_writes_need_a_sync_or_a_device_that_saw_them() {
+    let mut run = queue_full(1, 80_000);
+    let job = &mut run.jobs[0];
+    job.declared.direct = false;
+    job.result.write = std::mem::take(&mut job.result.read);
+    let bytes = job.result.write.bytes;
+    assert_eq!(finding(&run, Code::BufferedWritesUnsynced).unwrap().severity, Severity::Distrust);
+    run.disks = vec![DiskUse { write_ios: 9, write_sectors: bytes / 512, ..DiskUse::default() }];
+    assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None);
+    run.disks.clear();
+    run.jobs[0].declared.syncs = true;
+    assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None);
+}
+
+#[test]
+fn holes_are_not_the_device() {
+    let mut run = queue_full(32, 1_000_000);
+    file(&mut run).allocated = Some(0);
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.remedy), (Code::HolesRead, Some(Remedy::WriteFirst)));
+    file(&mut run).allocated = Some(1 << 30);
+    assert_eq!(finding(&run, Code::HolesRead), None);
+}
+
+#[test]
+fn errors_are_distrusted_unless_they_were_expected() {
+    let mut run = queue_full(32, 1_000_000);
+    (run.jobs[0].result.errors, run.jobs[0].result.first_error) = (3, 5);
+    assert_eq!(verdict(&run).headline.code, Code::ErrorsSeen);
+    assert!(verdict(&run).distrusted());
+    run.jobs[0].declared.continue_on_error = true;
+    assert!(!verdict(&run).distrusted());
+    assert_eq!(finding(&run, Code::ErrorsSeen).unwrap().value(Quantity::FirstError), Some(5.0));
+}
+
+#[test]
+fn a_run_of_two_halves_is_told() {
+    let mut run = queue_full(32, 1_000_000);
+    run.jobs[0].result.series.intervals[15..].iter_mut().for_each(|interval| interval.ios[0] /= 3);
+    let found = finding(&run, Code::BurstOrDrift).unwrap();
+    let ratio = found.value(Quantity::EarlyIops).unwrap() / found.value(Quantity::LateIops).unwrap();
+    assert!((ratio - 3.0).abs() < 0.01);
+}
+
+#[test]
+fn short_and_interrupted_runs_are_told() {
+    let mut run = queue_full(32, 1_000_000);
+    assert_eq!((finding(&run, Code::ShortRun), finding(&run, Code::Interrupted)), (None, None));
+    run.outcome = Outcome::Interrupted;
+    run.jobs[0].result.runtime_ns = SECOND_NS;
+    assert_eq!(finding(&run, Code::ShortRun).unwrap().remedy, Some(Remedy::RunLonger { runtime_s: 30 }));
+    assert_eq!(finding(&run, Code::Interrupted).unwrap().severity, Severity::Info);
+}
+
+#[test]
+fn the_headline_is_what_matters_most() {
+    let mut run = queue_full(1, 2_000);
+    let job = &mut run.jobs[0];
+    job.declared.direct = false;
+    (job.declared.iodepth, job.declared.in_flight_asked) = (32, 32);
+    let verdict = verdict(&run);
+    assert_eq!(verdict.headline.code, Code::PageCacheMeasured);
+    let severities: Vec<Severity> = verdict.findings().map(|finding| finding.severity).collect();
+    assert!(severities.is_sorted_by(|a, b| a >= b), "{severities:?}");
+}
