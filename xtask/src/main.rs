@@ -3,6 +3,7 @@
 //! They are written in Rust so that they run wherever the project builds, and kept apart from the product so that
 //! a plain build compiles none of them.
 
+mod bench;
 mod tidy;
 
 use std::process::ExitCode;
@@ -11,6 +12,7 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   tidy               hold the house rules: who depends on whom, sizes of functions and files, heads of crates
+  bench [CASE]...    Fathom against the installed fio, in pairs; the outcome is kept in perf/
 ";
 
 fn main() -> ExitCode {
@@ -18,6 +20,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["tidy"] => tidy::run(),
+        ["bench", cases @ ..] => bench::run(cases),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

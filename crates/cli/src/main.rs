@@ -1,1 +1,44 @@
-fn main() {}
+//! The `fathom` binary: words in, results out, an exit code at the end.
+//!
+//! This room puts the others together. It alone reads arguments, the environment and job files, talks to the
+//! terminal, starts threads, hears signals and exits. Each command is a module whose first function reads as its
+//! table of contents; what `run` and `fio` share is in `measure`.
+
+mod args;
+mod board;
+mod crew;
+mod diagnostics;
+mod exit;
+mod explain;
+mod fio;
+mod layout;
+mod logs;
+mod measure;
+mod members;
+mod options;
+mod outputs;
+mod overseer;
+mod probe;
+mod results;
+mod run;
+mod safety;
+mod signals;
+mod source;
+mod surroundings;
+mod terminal;
+mod worker;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let program = if words.is_empty() { String::new() } else { words.remove(0) };
+    let called_fio = Path::new(&program).file_name().is_some_and(|name| name == "fio");
+    let exit = match words.first().map(String::as_str) {
+        _ if called_fio => fio::command(&words),
+        Some("fio") => fio::command(&words[1..]),
+        _ => args::command(&program, &words),
+    };
+    exit.into()
+}

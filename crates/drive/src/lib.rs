@@ -39,7 +39,8 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
         worker.place(owners.len() as u32);
         owners.resize(owners.len() + worker.depth() as usize, index as u32);
     }
-    let mut world = World { owners, ready: (0..workers.len()).collect(), timers: BinaryHeap::new(), min: 1 };
+    let mut world =
+        World { owners, ready: (0..workers.len()).collect(), asked: Vec::new(), timers: BinaryHeap::new(), min: 1 };
     let mut done = Vec::with_capacity(world.owners.len());
     let mut now = target.now();
     let mut look_at = watch.next_look(now);
@@ -80,6 +81,8 @@ struct World {
     owners: Vec<u32>,
     /// Workers to ask before waiting again; a worker may be in here twice, which does no harm.
     ready: Vec<usize>,
+    /// Those that are being asked: the same memory, used in turn.
+    asked: Vec<usize>,
     /// When a worker that waits for an instant is to be asked.
     timers: BinaryHeap<Reverse<(Nanos, usize)>>,
     /// How many completions the next wait is for.
@@ -89,18 +92,22 @@ struct World {
 impl World {
     /// Asks each ready worker for operations. Returns how many workers ended.
     fn step_ready<T: Target>(&mut self, workers: &mut [Worker], target: &mut T, now: Nanos) -> usize {
-        let mut ended = 0;
+        let (mut ended, alone) = (0, workers.len() == 1);
         self.min = 1;
-        while let Some(index) = self.ready.pop() {
-            let worker = &mut workers[index];
-            match worker.step(target, now) {
-                Wake::Completions(min) if workers.len() == 1 => self.min = min,
-                Wake::Completions(_) => {}
+        std::mem::swap(&mut self.ready, &mut self.asked);
+        for &index in &self.asked {
+            match workers[index].step(target, now) {
+                Wake::Completions(min) if alone => self.min = min,
+                Wake::Completions(_) | Wake::AlreadyEnded => {}
+                Wake::Look => {
+                    self.min = 0;
+                    self.ready.push(index);
+                }
                 Wake::At(instant) => self.timers.push(Reverse((instant, index))),
                 Wake::Ended => ended += 1,
-                Wake::AlreadyEnded => {}
             }
         }
+        self.asked.clear();
         ended
     }
 

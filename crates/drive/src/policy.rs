@@ -24,6 +24,8 @@ pub struct Policy {
     pub complete_min: u32,
     /// Refill only when no more than this many are in flight; `None` to refill at once.
     pub low: Option<u32>,
+    /// Operations follow a schedule, so the loop's own lateness is counted.
+    pub scheduled: bool,
     /// How long after the call the worker begins.
     pub delay: Nanos,
     /// How long it runs before results count.
@@ -45,6 +47,7 @@ impl Default for Policy {
             batch: None,
             complete_min: 1,
             low: None,
+            scheduled: false,
             delay: Nanos::ZERO,
             ramp: Nanos::ZERO,
             runtime: Nanos::MAX,

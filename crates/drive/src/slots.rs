@@ -24,6 +24,7 @@ pub(crate) struct Slots {
     free: Vec<u32>,
     flights: Vec<Option<Flight>>,
     freed: Vec<Nanos>,
+    prepared: Vec<bool>,
 }
 
 impl Slots {
@@ -34,6 +35,7 @@ impl Slots {
             free: (0..depth).rev().collect(),
             flights: vec![None; depth as usize],
             freed: vec![Nanos::ZERO; depth as usize],
+            prepared: vec![false; depth as usize],
         }
     }
 
@@ -62,6 +64,19 @@ impl Slots {
         let slot = self.free.pop()?;
         self.flights[slot as usize] = Some(flight);
         Some((Tag(self.base + slot), self.freed[slot as usize]))
+    }
+
+    /// The number of a tag's buffer the first time this is asked; `None` from then on.
+    #[inline]
+    pub(crate) fn first_use(&mut self, tag: Tag) -> Option<u32> {
+        let slot = tag.0 - self.base;
+        let first = !std::mem::replace(&mut self.prepared[slot as usize], true);
+        first.then_some(slot)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, tag: Tag) -> Option<&Flight> {
+        self.flights.get(tag.0.wrapping_sub(self.base) as usize)?.as_ref()
     }
 
     #[inline]

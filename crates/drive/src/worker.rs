@@ -67,8 +67,10 @@ impl FailureCause {
 /// What a worker waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// At least so many completions; with zero it wants to be asked again after a look at the target.
+    /// At least so many completions.
     Completions(u32),
+    /// Nothing: it wants to be asked again after a look at the target.
+    Look,
     /// This instant, or a completion.
     At(Nanos),
     /// Nothing: it has just ended.
@@ -168,27 +170,29 @@ impl Worker {
         if now < self.start && self.ending.is_none() {
             return self.wait_until(self.start);
         }
-        if now >= self.end {
-            self.ending.get_or_insert(Ending::Runtime);
+        if now >= self.end && self.ending.is_none() {
+            self.ending = Some(Ending::Runtime);
+            self.issuer.finish();
         }
-        if self.ending.is_none() && !self.exhausted {
-            return self.fill(target, now);
+        if self.exhausted || self.is_halted() {
+            return self.drain(target, now);
         }
-        self.drain(target, now)
+        self.fill(target, now)
+    }
+
+    /// Whether nothing more is issued, not even what would end the job in good order.
+    fn is_halted(&self) -> bool {
+        matches!(self.ending, Some(Ending::Stopped | Ending::Failed))
     }
 
     /// Submits again what has to be and waits for what is in flight; then begins what comes next.
     fn drain<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
-        if self.ending.is_some() {
+        if self.is_halted() {
             self.give_up_again(now);
         }
         self.submit_again(target);
         if self.slots.in_flight() > 0 {
             return Wake::Completions(1);
-        }
-        if let Some(next) = self.closing_issuer() {
-            self.issuer = next;
-            return self.fill(target, now);
         }
         if self.begins_to_read_back(now) {
             return self.fill(target, now);
@@ -208,10 +212,10 @@ impl Worker {
         let mut issued = 0;
         let wake = loop {
             if !self.slots.has_free() {
-                break Wake::Completions(self.policy.complete_min.min(self.slots.depth()));
+                break self.wait_full();
             }
             if issued == most {
-                break Wake::Completions(0);
+                break Wake::Look;
             }
             match self.issuer.next(now) {
                 Next::Issue(decision) => {
@@ -222,29 +226,44 @@ impl Worker {
                 Next::Blocked => break Wake::Completions(1),
                 Next::Done => {
                     self.exhausted = true;
-                    break Wake::Completions(u32::from(self.slots.in_flight() > 0));
+                    break Wake::Completions(1);
                 }
             }
         };
         if issued > 0 {
             self.meter.submitted(before, issued);
         }
-        wake
+        if self.exhausted && self.slots.in_flight() == 0 { self.drain(target, now) } else { wake }
+    }
+
+    /// What to wait for when every slot is taken.
+    fn wait_full(&self) -> Wake {
+        match self.policy.complete_min.min(self.slots.depth()) {
+            0 => Wake::Look,
+            min => Wake::Completions(min),
+        }
     }
 
     fn issue<T: Target>(&mut self, target: &mut T, decision: Decision, now: Nanos) {
         let flight = Flight { decision, started: now, submitted: Nanos::MAX, moved: 0 };
         let Some((tag, free_since)) = self.slots.take(flight) else { return };
-        if decision.kind == OpKind::Write
-            && let Some(buffer) = target.buffer(tag)
-            && let Some(block) = buffer.get_mut(..decision.length as usize)
-        {
-            self.issuer.fill(&decision, block);
+        if decision.kind == OpKind::Write {
+            self.make_payload(target, tag, &decision);
         }
-        if self.issuer.is_scheduled() {
+        if self.policy.scheduled {
             self.meter.record_lateness(now.since(decision.intended.max(free_since)));
         }
         target.submit(op(tag, &decision, 0));
+    }
+
+    fn make_payload<T: Target>(&mut self, target: &mut T, tag: Tag, decision: &Decision) {
+        let Some(buffer) = target.buffer(tag) else { return };
+        if let Some(number) = self.slots.first_use(tag) {
+            self.issuer.prepare(number, buffer);
+        }
+        if let Some(block) = buffer.get_mut(..decision.length as usize) {
+            self.issuer.fill(decision, block);
+        }
     }
 
     /// Takes completions of its own operations.
@@ -264,54 +283,60 @@ impl Worker {
 
     #[inline]
     fn finish_one<T: Target>(&mut self, target: &mut T, completion: &Completion) {
-        let Some(flight) = self.slots.get_mut(completion.tag) else { return };
-        flight.submitted = flight.submitted.min(completion.submitted);
-        let wanted = flight.decision.length - flight.moved;
-        if completion.result == wanted as i32 || (completion.result >= 0 && !flight.decision.kind.moves_data()) {
-            let flight = *flight;
-            self.succeed(target, &flight, completion);
-        } else {
-            self.finish_oddly(completion);
+        let Some(flight) = self.slots.get(completion.tag) else { return };
+        let decision = &flight.decision;
+        let whole = completion.result == (decision.length - flight.moved) as i32;
+        if !whole || decision.checked || !decision.kind.moves_data() {
+            return self.finish_rarely(target, completion);
         }
+        // Fields are read one by one: copying the flight whole, just after parts of it were written, stalls.
+        self.meter.record(&sample(flight, completion));
+        self.issuer.complete(decision, completion.completed);
+        self.slots.release(completion.tag, completion.completed);
     }
 
-    fn succeed<T: Target>(&mut self, target: &mut T, flight: &Flight, completion: &Completion) {
-        let decision = &flight.decision;
+    /// Everything but a whole transfer that needs no check.
+    fn finish_rarely<T: Target>(&mut self, target: &mut T, completion: &Completion) {
+        let Some(flight) = self.slots.get(completion.tag).copied() else { return };
+        let decision = flight.decision;
+        if decision.kind.moves_data() {
+            if completion.result != (decision.length - flight.moved) as i32 {
+                return self.finish_oddly(completion);
+            }
+            self.check(target, completion.tag, &decision);
+            self.meter.record(&sample(&flight, completion));
+        } else {
+            if completion.result < 0 {
+                return self.finish_oddly(completion);
+            }
+            if !decision.closing {
+                self.meter.record_sync(sample(&flight, completion).service());
+            }
+        }
+        self.issuer.complete(&decision, completion.completed);
+        self.slots.release(completion.tag, completion.completed);
+    }
+
+    fn check<T: Target>(&mut self, target: &mut T, tag: Tag, decision: &Decision) {
         if decision.checked
-            && let Some(buffer) = target.buffer(completion.tag)
+            && let Some(buffer) = target.buffer(tag)
             && let Some(block) = buffer.get(..decision.length as usize)
             && let Err(mismatch) = self.issuer.check(decision, block)
         {
             self.fail(*decision, FailureCause::Mismatch(mismatch));
         }
-        match direction(decision.kind) {
-            Some(direction) => self.meter.record(&Sample {
-                direction,
-                bytes: decision.length,
-                offset: decision.offset,
-                intended: decision.intended,
-                started: flight.started,
-                submitted: flight.submitted,
-                completed: completion.completed,
-            }),
-            None if decision.closing => {}
-            None => self.meter.record_sync(completion.completed.since(flight.submitted)),
-        }
-        self.issuer.complete(decision, completion.completed);
-        self.slots.release(completion.tag, completion.completed);
     }
 
     /// A short transfer, an error, or a request to try again.
     #[cold]
     fn finish_oddly(&mut self, completion: &Completion) {
         let Some(flight) = self.slots.get_mut(completion.tag) else { return };
+        flight.submitted = flight.submitted.min(completion.submitted);
         let decision = flight.decision;
         let cause = match completion.result {
             result if result > 0 => {
-                if flight.moved == 0
-                    && let Some(direction) = direction(decision.kind)
-                {
-                    self.meter.record_short(direction);
+                if flight.moved == 0 {
+                    self.meter.record_short(direction(decision.kind));
                 }
                 flight.moved += (result as u32).min(decision.length - flight.moved);
                 self.again.push(completion.tag);
@@ -332,7 +357,7 @@ impl Worker {
     fn fail(&mut self, decision: Decision, cause: FailureCause) {
         let on_error = &self.policy.on_error;
         let goes_on = match (&cause, decision.kind) {
-            (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || (self.reading_back && !self.policy.verify_fatal),
+            (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || !self.policy.verify_fatal,
             (_, OpKind::Read) => on_error.continue_on_read,
             _ => on_error.continue_on_write,
         };
@@ -364,15 +389,9 @@ impl Worker {
         }
     }
 
-    /// What is left to do before the files are closed, when the runtime has ended before the issuer did.
-    fn closing_issuer(&mut self) -> Option<Issuer> {
-        if self.ending == Some(Ending::Runtime) && !self.reading_back { self.issuer.closing() } else { None }
-    }
-
     /// Turns to reading back what was written, if that was asked for and nothing stands against it.
     fn begins_to_read_back(&mut self, now: Nanos) -> bool {
-        let good = matches!(self.ending, None | Some(Ending::Runtime));
-        if !good || self.reading_back || !self.policy.read_back {
+        if self.is_halted() || self.reading_back || !self.policy.read_back {
             return false;
         }
         let Some(issuer) = self.issuer.verify_pass() else { return false };
@@ -412,11 +431,26 @@ fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
     }
 }
 
-fn direction(kind: OpKind) -> Option<Direction> {
+/// What the meter is told of a data operation.
+#[inline]
+fn sample(flight: &Flight, completion: &Completion) -> Sample {
+    Sample {
+        direction: direction(flight.decision.kind),
+        bytes: flight.decision.length,
+        offset: flight.decision.offset,
+        intended: flight.decision.intended,
+        started: flight.started,
+        submitted: flight.submitted.min(completion.submitted),
+        completed: completion.completed,
+    }
+}
+
+/// Syncs count with writes; they are metered apart.
+#[inline]
+fn direction(kind: OpKind) -> Direction {
     match kind {
-        OpKind::Read => Some(Direction::Read),
-        OpKind::Write => Some(Direction::Write),
-        OpKind::Trim => Some(Direction::Trim),
-        OpKind::Sync | OpKind::DataSync => None,
+        OpKind::Read => Direction::Read,
+        OpKind::Trim => Direction::Trim,
+        OpKind::Write | OpKind::Sync | OpKind::DataSync => Direction::Write,
     }
 }

@@ -223,7 +223,7 @@ impl Meter {
     #[inline]
     pub fn submitted(&mut self, in_flight: u32, n: u32) {
         self.summary.submit.add_batch(n);
-        self.summary.depth.add_rising(in_flight, n);
+        self.summary.depth.add_depth(in_flight + n, n);
     }
 
     /// Counts a look at the device that brought `n` completions.
@@ -239,6 +239,12 @@ impl Meter {
         let mut summary = self.summary.clone();
         add_runtime(&mut summary, now.since(self.phase_begin), self.active());
         summary
+    }
+
+    /// What was counted up to the end of the last phase; to be called when that has ended.
+    #[must_use]
+    pub fn finished(&self) -> Summary {
+        self.summary.clone()
     }
 
     /// Operations completed so far.

@@ -119,16 +119,12 @@ fn per_second(n: u64, runtime: Nanos) -> f64 {
 pub struct DepthMap(pub [u64; 7]);
 
 impl DepthMap {
-    /// Counts each depth from `above + 1` to `above + n` once, in the classes 1, 2–3, 4–7, …, 64 and more.
+    /// Counts `n` operations that were handed over together and made `depth` in flight, in the classes 1, 2–3,
+    /// 4–7, …, 64 and more.
     #[inline]
-    pub fn add_rising(&mut self, above: u32, n: u32) {
-        let (mut depth, end) = (above + 1, above + n);
-        while depth <= end {
-            let class = (31 - depth.leading_zeros()).min(6);
-            let last = if class == 6 { end } else { end.min((2 << class) - 1) };
-            self.0[class as usize] += u64::from(last - depth + 1);
-            depth = last + 1;
-        }
+    pub fn add_depth(&mut self, depth: u32, n: u32) {
+        let class = (31 - (depth | 1).leading_zeros()).min(6);
+        self.0[class as usize] += u64::from(n);
     }
 
     /// Counts a batch of `n` in the classes 0, 1–4, 5–8, …, 33–64, more than 64.
@@ -252,13 +248,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rising_depths_fall_into_powers_of_two() {
+    fn depths_fall_into_powers_of_two() {
         let mut map = DepthMap::default();
-        map.add_rising(0, 100);
+        for depth in 1..=100 {
+            map.add_depth(depth, 1);
+        }
         assert_eq!(map.0, [1, 2, 4, 8, 16, 32, 37]);
-        map.add_rising(31, 1);
-        assert_eq!(map.0[5], 33);
-        assert_eq!(map.total(), 101);
+        map.add_depth(32, 8);
+        assert_eq!(map.0[5], 40);
+        assert_eq!(map.total(), 108);
     }
 
     #[test]

@@ -19,10 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("record", &["units", "job", "meter"]),
     ("analyse", &["units", "record"]),
     ("report", &["units", "record", "analyse"]),
-    (
-        "cli",
-        &["units", "job", "workload", "meter", "target", "drive", "engine", "record", "analyse", "report"],
-    ),
+    ("cli", &["units", "job", "workload", "meter", "target", "drive", "engine", "record", "analyse", "report"]),
     ("xtask", &["job"]),
 ];
 

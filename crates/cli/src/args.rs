@@ -1,0 +1,195 @@
+//! Fathom's own words, and how they are told from options of jobs.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::exit::Exit;
+
+#[derive(Debug, Parser)]
+#[command(name = "fathom", version, about = "What can this volume do, why am I not getting it, what should I change?")]
+#[command(max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure real devices and files
+    #[command(override_usage = "fathom run [OPTIONS] [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = RUN_HELP)]
+    Run(RunOptions),
+    /// fio's own command line, output and exit codes
+    #[command(override_usage = "fathom fio ARG...", after_help = FIO_HELP)]
+    Fio,
+    /// Describe job options: all of them, or one
+    Options(OptionsOptions),
+}
+
+const RUN_HELP: &str = "\
+Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, --size, --runtime, …
+`fathom options` lists them all, `fathom options rw` describes one. What fio would read in a way its writer cannot
+have meant is refused with the place and what to write instead; `fathom fio` reads exactly as fio reads.
+
+Examples:
+  fathom run examples/first-try.fio
+  fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --iodepth=32 --direct=1 --ioengine=io_uring
+  fathom run job.fio --format json -o result.md --dry-run
+
+Exit codes: 0 good, 1 a verification failed, 2 usage or job error and nothing was touched, 3 I/O or environment
+error, 4 measured but not to be trusted";
+
+const FIO_HELP: &str = "Everything after `fio` is read as fio reads it: `fathom fio --help` lists it.";
+
+/// Options of `fathom run`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RunOptions {
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+    /// Print the jobs as they are understood, and do nothing
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Say what would be touched, how much and for how long, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Permit writes to this block device although it holds data; may be repeated
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) allow_destroy: Vec<PathBuf>,
+    /// Everything random derives from it
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Progress on standard error
+    #[arg(long, value_enum, default_value_t = Progress::Auto)]
+    pub(crate) progress: Progress,
+    /// Run only this section of job files; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) section: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+struct OptionsOptions {
+    /// The option to describe
+    name: Option<String>,
+}
+
+/// What standard output carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people, with a verdict at the end
+    Text,
+    /// Fathom's own document
+    Json,
+    /// fio's output for people
+    Fio,
+    /// fio's JSON
+    FioJson,
+    /// fio's JSON with histograms
+    #[value(name = "fio-json+")]
+    FioJsonPlus,
+    /// fio's lines of fields
+    FioTerse,
+}
+
+/// Whether progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Progress {
+    /// A line that changes on a terminal, a line now and then elsewhere
+    Auto,
+    /// A line now and then
+    Plain,
+    /// None
+    Off,
+}
+
+/// Carries out everything but `fathom fio`.
+pub(crate) fn command(program: &str, words: &[String]) -> Exit {
+    let (own, jobs) = split(words);
+    let cli = match Cli::try_parse_from(std::iter::once(program.to_owned()).chain(own)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output and are a success; the rest is usage.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Good };
+        }
+    };
+    match cli.command {
+        Command::Run(options) => crate::run::command(&options, &jobs, words),
+        Command::Options(options) => crate::options::command(options.name.as_deref()),
+        Command::Fio => crate::fio::command(&[]),
+    }
+}
+
+/// Tells Fathom's own words from job files and job options, which go on to the job language.
+///
+/// Only `run` has both. An own option takes the word after it where it needs a value and brings none.
+fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
+    if words.first().is_none_or(|word| word != "run") {
+        return (words.to_vec(), Vec::new());
+    }
+    let command = Cli::command();
+    let run = command.find_subcommand("run").expect("`run` is defined above");
+    let (mut own, mut jobs) = (vec!["run".to_owned()], Vec::new());
+    let mut rest = words[1..].iter();
+    while let Some(word) = rest.next() {
+        match own_option(run, word) {
+            None => jobs.push(word.clone()),
+            Some(takes_next) => {
+                own.push(word.clone());
+                own.extend(takes_next.then(|| rest.next().cloned()).flatten());
+            }
+        }
+    }
+    (own, jobs)
+}
+
+/// Whether a word is an option of `command`, and whether its value is the word after it.
+fn own_option(command: &clap::Command, word: &str) -> Option<bool> {
+    let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+    if matches!(name, "-h" | "--help") {
+        return Some(false);
+    }
+    let argument = command.get_arguments().find(|argument| {
+        let long = argument.get_long().is_some_and(|long| name.strip_prefix("--") == Some(long));
+        let short = argument.get_short().is_some_and(|short| {
+            name.strip_prefix('-').is_some_and(|rest| rest.starts_with(short) && !rest.starts_with('-') && rest.len() == 1)
+        });
+        long || short
+    })?;
+    let needs_value = matches!(argument.get_action(), clap::ArgAction::Set | clap::ArgAction::Append);
+    Some(needs_value && value.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_words_of_the_program_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn own_options_and_job_options_may_be_mixed() {
+        let (own, jobs) = split(&words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"));
+        assert_eq!(own, words("run --format json -o x.md --seed=3 --dry-run"));
+        assert_eq!(jobs, words("a.fio --rw=read --bs 4k --name j"));
+    }
+
+    #[test]
+    fn no_own_option_has_the_name_of_a_job_option() {
+        let command = Cli::command();
+        let run = command.find_subcommand("run").unwrap();
+        for argument in run.get_arguments() {
+            let long = argument.get_long().unwrap_or_default();
+            assert!(job::table::find_all(long).is_empty(), "--{long} is a job option too");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Where workers leave copies of what they have counted, for those who look while they run.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use drive::Watch;
+use meter::{Meter, Summary};
+use units::Nanos;
+
+use crate::logs::LogFiles;
+
+/// How often a worker looks up from its work; also how soon it notices a stop when nothing completes.
+const LOOK_EVERY: Nanos = Nanos::from_millis(200);
+
+/// One worker's place on the board.
+#[derive(Debug, Default)]
+pub(crate) struct Seat {
+    ios: AtomicU64,
+    bytes: [AtomicU64; 3],
+    running: AtomicBool,
+    published: AtomicU64,
+    summary: Mutex<Option<Summary>>,
+}
+
+/// All workers of a run.
+#[derive(Debug)]
+pub(crate) struct Board {
+    seats: Vec<Seat>,
+    /// How many times everybody was asked for a full account.
+    asked: AtomicU64,
+}
+
+/// Totals over all workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Operations completed.
+    pub(crate) ios: u64,
+    /// Bytes transferred: reads, writes, trims.
+    pub(crate) bytes: [u64; 3],
+    /// Workers at work.
+    pub(crate) running: usize,
+}
+
+impl Board {
+    pub(crate) fn new(workers: usize) -> Self {
+        Self { seats: (0..workers).map(|_| Seat::default()).collect(), asked: AtomicU64::new(0) }
+    }
+
+    /// The place of worker `number`.
+    pub(crate) fn seat(&self, number: usize) -> &Seat {
+        &self.seats[number]
+    }
+
+    /// What was done so far.
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for seat in &self.seats {
+            totals.ios += seat.ios.load(Ordering::Relaxed);
+            totals.running += usize::from(seat.running.load(Ordering::Relaxed));
+            for (sum, bytes) in totals.bytes.iter_mut().zip(&seat.bytes) {
+                *sum += bytes.load(Ordering::Relaxed);
+            }
+        }
+        totals
+    }
+
+    /// Asks everybody for a full account; [`Board::answered`] tells when all who are running have given it.
+    pub(crate) fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether every running worker has answered the last request.
+    pub(crate) fn answered(&self) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        let waiting = |seat: &Seat| {
+            seat.running.load(Ordering::Relaxed) && seat.published.load(Ordering::Acquire) < asked
+        };
+        !self.seats.iter().any(waiting)
+    }
+
+    /// The newest full account of worker `number`, if it has given one.
+    pub(crate) fn summary(&self, number: usize) -> Option<Summary> {
+        self.seats[number].summary.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+}
+
+impl Seat {
+    /// Bytes transferred so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Whether its worker is at work.
+    pub(crate) fn set_running(&self, running: bool) {
+        self.running.store(running, Ordering::Relaxed);
+    }
+
+    fn count(&self, meter: &Meter) {
+        self.ios.store(meter.ios(), Ordering::Relaxed);
+        for (seen, bytes) in self.bytes.iter().zip(meter.bytes()) {
+            seen.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn publish(&self, summary: Summary, answer_to: u64) {
+        *self.summary.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(summary);
+        self.published.store(answer_to, Ordering::Release);
+    }
+}
+
+/// Keeps one worker's seat up to date, and its log files.
+#[derive(Debug)]
+pub(crate) struct SeatWatch<'a> {
+    pub(crate) board: &'a Board,
+    pub(crate) seat: &'a Seat,
+    pub(crate) logs: Option<&'a mut LogFiles>,
+}
+
+impl Watch for SeatWatch<'_> {
+    fn next_look(&mut self, now: Nanos) -> Nanos {
+        now + LOOK_EVERY
+    }
+
+    fn look(&mut self, _: usize, meter: &mut Meter, now: Nanos) {
+        self.seat.count(meter);
+        let asked = self.board.asked.load(Ordering::Relaxed);
+        if self.seat.published.load(Ordering::Relaxed) < asked {
+            self.seat.publish(meter.summary(now), asked);
+        }
+        if let Some(logs) = &mut self.logs {
+            logs.write(&meter.take_log());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_answered_once_by_each_running_worker() {
+        let board = Board::new(2);
+        assert!(board.answered());
+        board.seat(0).set_running(true);
+        board.ask();
+        assert!(!board.answered());
+        let mut meter = Meter::new(meter::Options::default());
+        let mut watch = SeatWatch { board: &board, seat: board.seat(0), logs: None };
+        watch.look(0, &mut meter, Nanos::from_secs(1));
+        assert!(board.answered());
+        assert!(board.summary(0).is_some());
+        assert!(board.summary(1).is_none());
+    }
+}

@@ -1,0 +1,157 @@
+//! All workers of a run, stage after stage, each on its own thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use drive::Stop;
+use job::{Job, Plan};
+
+use crate::members::Member;
+use crate::worker::{self, Finished, Shared, Trouble};
+
+/// Enough for the loop and the deepest call below it; the default of 2 MiB would do no harm but to `ulimit -v`.
+const STACK_BYTES: usize = 512 * 1024;
+/// How often somebody who watches is called.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Looks at the run while it goes on.
+pub(crate) trait Overseer {
+    /// Called about twenty times a second, and after each worker has finished. Returns whether all are to stop.
+    fn tick(&mut self, finished: &[Finished]) -> bool;
+}
+
+/// Runs all stages. Members that had no chance to begin, because the run was stopped, are left out.
+pub(crate) fn run(plan: &Plan, members: &[Member], shared: &Shared<'_>, overseer: &mut dyn Overseer) -> Vec<Finished> {
+    let mut finished = Vec::with_capacity(members.len());
+    for stage in members.chunk_by(|a, b| a.stage == b.stage) {
+        if overseer.tick(&finished) {
+            break;
+        }
+        let stage = Stage { plan, members: stage, shared, stop: Stop::new(), gate: Gate::default() };
+        stage.run(overseer, &mut finished);
+    }
+    finished.sort_by_key(|finished| finished.number);
+    finished
+}
+
+/// What workers tell the main thread.
+enum Message {
+    /// One is ready to begin.
+    Ready,
+    /// One has ended, or could not begin.
+    Finished(Box<Finished>),
+}
+
+/// Closed until everybody is ready.
+#[derive(Default)]
+struct Gate {
+    open: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn open(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.opened.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*open {
+            open = self.opened.wait(open).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Members that run together.
+struct Stage<'a> {
+    plan: &'a Plan,
+    members: &'a [Member],
+    shared: &'a Shared<'a>,
+    stop: Stop,
+    gate: Gate,
+}
+
+impl Stage<'_> {
+    fn run(&self, overseer: &mut dyn Overseer, finished: &mut Vec<Finished>) {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let mut started = 0;
+            for member in self.members {
+                let sender = sender.clone();
+                let name = self.job(member).name.clone().replace('\0', "");
+                let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
+                match thread.spawn_scoped(scope, move || self.work(member, &sender)) {
+                    Ok(_) => started += 1,
+                    Err(error) => finished.push(cannot_begin(member, format!("cannot start a thread: {error}"))),
+                }
+            }
+            self.oversee(started, &receiver, overseer, finished);
+        });
+    }
+
+    fn job(&self, member: &Member) -> &Job {
+        &self.plan.jobs[member.job]
+    }
+
+    /// On the worker's thread.
+    fn work(&self, member: &Member, sender: &Sender<Message>) {
+        let start = || {
+            // Nobody listens only when the run is over anyway; the same holds below.
+            let _ = sender.send(Message::Ready);
+            self.gate.wait();
+        };
+        let run = || worker::run(member, self.job(member), self.shared, &self.stop, &start);
+        let finished = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+            self.shared.board.seat(member.number).set_running(false);
+            cannot_begin(member, "the worker broke down: please report this with the message above".to_owned())
+        });
+        let _ = sender.send(Message::Finished(Box::new(finished)));
+    }
+
+    /// On the main thread, until all have ended.
+    fn oversee(
+        &self,
+        started: usize,
+        receiver: &Receiver<Message>,
+        overseer: &mut dyn Overseer,
+        finished: &mut Vec<Finished>,
+    ) {
+        let (mut running, mut awaited) = (started, started);
+        while running > 0 {
+            match receiver.recv_timeout(TICK) {
+                Ok(Message::Ready) => awaited -= 1,
+                Ok(Message::Finished(one)) => {
+                    running -= 1;
+                    // Who could not begin was never ready.
+                    awaited -= usize::from(one.ending.is_none() && awaited > 0);
+                    self.end_others(&one);
+                    finished.push(*one);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if awaited == 0 {
+                self.gate.open();
+            }
+            if overseer.tick(finished) {
+                self.stop.set();
+                self.gate.open();
+            }
+        }
+    }
+
+    /// `exitall`: when one ends, all end.
+    fn end_others(&self, one: &Finished) {
+        let member = self.members.iter().find(|member| member.number == one.number);
+        if member.is_some_and(|member| self.job(member).grouping.exitall) {
+            self.stop.set();
+        }
+    }
+}
+
+fn cannot_begin(member: &Member, text: String) -> Finished {
+    Finished { number: member.number, trouble: Some(Trouble::new(text)), ..Finished::default() }
+}

@@ -1,0 +1,94 @@
+//! Problems of job files and command lines, drawn with their place.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use job::{Diagnostic, Place, Severity};
+
+/// All problems, each with its line, a caret, what fio would do and what to write instead.
+pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        text.push_str(&renderer.render(&[group(diagnostic)]));
+        text.push_str("\n\n");
+    }
+    text
+}
+
+/// How many errors and warnings there were, as a last line: `2 errors, 1 warning; nothing was touched`.
+pub(crate) fn tally(diagnostics: &[Diagnostic]) -> String {
+    let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
+    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    match (errors, warnings) {
+        (0, n) => plural(n, "warning"),
+        (n, 0) => format!("{}; nothing was touched", plural(n, "error")),
+        (n, m) => format!("{}, {}; nothing was touched", plural(n, "error"), plural(m, "warning")),
+    }
+}
+
+fn group(diagnostic: &Diagnostic) -> Group<'_> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code));
+    if let Some(place) = &diagnostic.place {
+        group = group.element(
+            Snippet::source(place.text.as_ref())
+                .path(place.source.as_ref())
+                .line_start(place.line)
+                .annotation(AnnotationKind::Primary.span(bytes_of(place)).label(diagnostic.label.as_str())),
+        );
+    }
+    for note in &diagnostic.notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
+    if let Some(remedy) = &diagnostic.remedy {
+        group = group.element(Level::HELP.message(remedy.as_str()));
+    }
+    group
+}
+
+/// The place in bytes of its line; places count characters.
+fn bytes_of(place: &Place) -> std::ops::Range<usize> {
+    let byte = |characters: usize| place.text.char_indices().nth(characters).map_or(place.text.len(), |(at, _)| at);
+    let start = byte(place.column.saturating_sub(1));
+    start..byte(place.column.saturating_sub(1) + place.length).max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(text: &str, column: usize, length: usize) -> Place {
+        Place { source: "a.fio".into(), line: 3, column, length, text: text.into() }
+    }
+
+    #[test]
+    fn draws_the_line_the_caret_and_the_remedy() {
+        let diagnostic = Diagnostic::error("blank-before-value", "fio would read this as 8 bytes")
+            .at(place("bs = 8k", 5, 3))
+            .label("a blank stands before the value")
+            .remedy("write `bs=8k`");
+        let text = render(&[diagnostic], false, 100);
+        for expected in ["error[blank-before-value]", "a.fio:3:5", "bs = 8k", "^^^", "write `bs=8k`"] {
+            assert!(text.contains(expected), "`{expected}` is missing from:\n{text}");
+        }
+    }
+
+    #[test]
+    fn places_past_the_end_or_in_the_middle_of_wide_characters_do_no_harm() {
+        for (column, length) in [(1, 0), (3, 1), (5, 9), (99, 3)] {
+            let diagnostic = Diagnostic::error("x", "y").at(place("üöäß", column, length));
+            assert!(!render(&[diagnostic], false, 80).is_empty());
+        }
+    }
+
+    #[test]
+    fn tallies() {
+        let (error, warning) = (Diagnostic::error("a", "b"), Diagnostic::warning("a", "b"));
+        assert_eq!(tally(&[error.clone(), error.clone(), warning.clone()]), "2 errors, 1 warning; nothing was touched");
+        assert_eq!(tally(&[warning]), "1 warning");
+    }
+}

@@ -1,0 +1,264 @@
+//! `fathom fio`: fio's command line, output and exit codes.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
+use record::Run;
+use report::fio::{self, Format, Options, Terse, Version};
+use report::progress::{FioProgress, fio_line};
+
+use crate::exit::Exit;
+use crate::measure::{self, Request, Show};
+use crate::members::{self, Member};
+use crate::outputs;
+use crate::overseer::Moment;
+use crate::run::failures;
+use crate::signals::Signals;
+use crate::source::Outside;
+use crate::terminal::Terminal;
+use crate::{diagnostics, layout, safety};
+
+/// fio's default seed: the same offsets on every run unless `randrepeat=0`.
+const SEED: u64 = 0x89;
+/// fio's exit code for whatever is wrong before a run.
+const USAGE: Exit = Exit::Fio(1);
+
+const HELP: &str = "\
+fio-compatible command line of fathom
+usage: fathom fio [options] [job options] <job file(s)>
+  --parse-only            Read the jobs and stop
+  --showcmd               Print each job file as a command line
+  --readonly              Refuse jobs that write
+  --section=name          Run this section only; may be repeated
+  --output=file           Write results to a file
+  --output-format=list    One or more of normal, json, json+, terse
+  --minimal               The same as --output-format=terse
+  --append-terse          Terse lines too
+  --terse-version=n       From 2 to 5
+  --status-interval=t     Results so far, this often
+  --eta=when              always, never or auto
+  --eta-newline=t         A new line of progress this often
+  --eta-interval=t        A new estimate this often
+  --cmdhelp=option        Describe a job option, or all
+  --enghelp=engine        Describe an engine's options, or list engines
+  --warnings-fatal        Warnings about job files are errors
+  --max-jobs=n            Accepted; there is no limit
+  --alloc-size=kb         Accepted; there is no pool
+  --version               Print the version of fio whose output is written
+  --help                  Print this page
+";
+
+/// Does what fio does with these words.
+pub(crate) fn command(words: &[String]) -> Exit {
+    let parsed = job::parse_command_line(words, Dialect::Fio, &Outside);
+    let failed = parsed.has_errors();
+    if !parsed.diagnostics.is_empty() && (failed || !parsed.value.host.parse_only) {
+        let terminal = Terminal::stderr();
+        eprint!("{}", diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
+    }
+    if failed {
+        return USAGE;
+    }
+    let Invocation { host, plan, showcmd } = parsed.value;
+    if let Some(text) = asked_for_words(&host, &showcmd) {
+        outputs::print(&text);
+        return Exit::Good;
+    }
+    if host.parse_only {
+        return Exit::Good;
+    }
+    measure_and_print(&host, &plan, words)
+}
+
+/// What is printed instead of measuring, where that was asked for.
+fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
+    if host.version {
+        return Some(format!("{}\n", Version::default().name()));
+    }
+    if host.help {
+        return Some(HELP.to_owned());
+    }
+    if let Some(name) = &host.cmdhelp {
+        let unknown = || format!("there is no option `{name}`\n");
+        return Some(job::docs::option_help(name).unwrap_or_else(unknown));
+    }
+    if let Some(name) = &host.enghelp {
+        return Some(job::docs::engine_help(name).unwrap_or_else(|| format!("there is no engine `{name}`\n")));
+    }
+    host.showcmd.then(|| showcmd.iter().map(|line| format!("{line}\n")).collect())
+}
+
+fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
+    let Some(members) = prepare(host, plan) else { return USAGE };
+    let mut out = match Out::open(host) {
+        Ok(out) => out,
+        Err(problem) => return refuse(&problem),
+    };
+    let layouts = layout::wanted(plan, &members, SEED);
+    let request = Request {
+        plan,
+        members: &members,
+        layouts: &layouts,
+        seed: SEED,
+        command_line: std::iter::once("fio".to_owned()).chain(words.iter().cloned()).collect(),
+        status_every: host.status_interval.map(|interval| Duration::from_nanos(interval.get())),
+    };
+    let signals = match Signals::install() {
+        Ok(signals) => signals,
+        Err(error) => return refuse(&format!("cannot listen to signals: {error}")),
+    };
+    let measured = match measure::measure(&request, &signals, &mut Display::new(host, plan, &members, &mut out)) {
+        Ok(measured) => measured,
+        Err(error) => return refuse(&error.to_string()),
+    };
+    out.write(&fio::document(&measured.run, &out.formats, out.options));
+    let failed = measured.finished.iter().filter(|one| one.exit(&plan.jobs[members[one.number].job]).is_some()).count();
+    if failed > 0 {
+        for line in failures(plan, &members, &measured.finished) {
+            out.complain(&line);
+        }
+    }
+    match out.problem.take() {
+        Some(problem) => refuse(&problem),
+        None if measured.signal.is_some() => Exit::FIO_SIGNAL,
+        None => Exit::fio_failures(failed),
+    }
+}
+
+/// The members, where nothing stands against beginning.
+fn prepare(host: &HostOptions, plan: &Plan) -> Option<Vec<Member>> {
+    let mut problems = Vec::new();
+    for job in plan.jobs.iter().filter(|job| host.readonly && job.pattern.direction.changes_data()) {
+        problems.push(format!("job {} writes, and --readonly forbids it", job.name));
+    }
+    let (members, unfit) = members::enlist(plan, SEED);
+    for unfit in unfit {
+        problems.push(format!("{}: {}", plan.jobs[unfit.job].name, unfit.error));
+    }
+    for path in safety::mounted(plan, &members) {
+        problems.push(format!("{path} is mounted and would be written to: unmount it, or set allow_mounted_write=1"));
+    }
+    for problem in &problems {
+        refuse(problem);
+    }
+    problems.is_empty().then_some(members)
+}
+
+fn refuse(problem: &str) -> Exit {
+    eprintln!("fio: {problem}");
+    USAGE
+}
+
+/// Where results go.
+struct Out {
+    file: Option<File>,
+    formats: Vec<Format>,
+    options: Options,
+    problem: Option<String>,
+}
+
+impl Out {
+    fn open(host: &HostOptions) -> Result<Self, String> {
+        let file = host.output.as_ref().map(|path| File::create(path).map_err(|error| format!("{path}: {error}")));
+        let formats = host.output_formats.iter().map(|format| match format {
+            OutputFormat::Terse => Format::Terse,
+            OutputFormat::Json => Format::Json,
+            OutputFormat::JsonPlus => Format::JsonPlus,
+            OutputFormat::Normal => Format::Normal,
+        });
+        let terse = match host.terse_version {
+            2 => Terse::V2,
+            4 => Terse::V4,
+            5 => Terse::V5,
+            _ => Terse::V3,
+        };
+        let options = Options { terse, ..Options::default() };
+        Ok(Self { file: file.transpose()?, formats: formats.collect(), options, problem: None })
+    }
+
+    fn write(&mut self, text: &str) {
+        match &mut self.file {
+            None => outputs::print(text),
+            Some(file) => {
+                if let Err(error) = file.write_all(text.as_bytes()) {
+                    self.problem.get_or_insert_with(|| format!("the output file cannot be written: {error}"));
+                }
+            }
+        }
+    }
+
+    /// Errors go to standard error, and to the output file beside the results where those are for people.
+    fn complain(&mut self, line: &str) {
+        eprintln!("fio: {line}");
+        if self.file.is_some() && self.formats == [Format::Normal] {
+            self.write(&format!("fio: {line}\n"));
+        }
+    }
+}
+
+/// fio's line of progress, and results so far.
+struct Display<'a> {
+    out: &'a mut Out,
+    shows_eta: bool,
+    letters: Vec<(char, u32)>,
+    files: u32,
+}
+
+impl<'a> Display<'a> {
+    fn new(host: &HostOptions, plan: &Plan, members: &[Member], out: &'a mut Out) -> Self {
+        let people = out.formats.contains(&Format::Normal) && out.file.is_none();
+        let shows_eta = match host.eta {
+            Eta::Always => true,
+            Eta::Never => false,
+            Eta::Auto => people && Terminal::stdout().interactive,
+        };
+        let runs = members.chunk_by(|a, b| letter(plan, a) == letter(plan, b));
+        let letters = runs.map(|run| (letter(plan, &run[0]), run.len() as u32)).collect();
+        let files = members.iter().map(|member| member.files.files.len() as u32).sum();
+        Self { out, shows_eta, letters, files }
+    }
+}
+
+/// What a worker does, in fio's letters.
+fn letter(plan: &Plan, member: &Member) -> char {
+    use job::Direction;
+    let pattern = &plan.jobs[member.job].pattern;
+    match (pattern.direction, pattern.random) {
+        (Direction::Read, false) => 'R',
+        (Direction::Read, true) => 'r',
+        (Direction::Write, false) => 'W',
+        (Direction::Write, true) => 'w',
+        (Direction::ReadWrite, false) => 'M',
+        (Direction::ReadWrite, true) => 'm',
+        (Direction::Trim | Direction::TrimWrite, false) => 'D',
+        (Direction::Trim | Direction::TrimWrite, true) => 'd',
+    }
+}
+
+impl Show for Display<'_> {
+    fn layout(&mut self, _: &Path, _: u64, _: u64) {}
+
+    fn progress(&mut self, moment: &Moment) {
+        if !self.shows_eta {
+            return;
+        }
+        let line = fio_line(&FioProgress {
+            jobs: moment.totals.running as u32,
+            files: self.files,
+            states: self.letters.clone(),
+            fraction: moment.fraction,
+            bytes_per_second: moment.bytes_per_second.map(|rate| rate as u64),
+            iops: [moment.iops as u64, 0, 0],
+            eta_s: moment.eta.map(|eta| eta.as_secs()),
+        });
+        outputs::print(&format!("{line}\r"));
+    }
+
+    fn status(&mut self, run: &Run) {
+        let text = fio::results(run, &self.out.formats, self.out.options);
+        self.out.write(&text);
+    }
+}

@@ -1,0 +1,85 @@
+//! Files as they have to be before the first operation.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use engine::files::{Content, Fallocate, Layout, Progress, lay_out};
+use job::{Engine, Job, Plan};
+
+use crate::members::Member;
+
+/// What has to be made or extended, each file once, in the order in which members name them.
+pub(crate) fn wanted(plan: &Plan, members: &[Member], seed: u64) -> Vec<Layout> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut layouts: Vec<Layout> = Vec::new();
+    for member in members {
+        let job = &plan.jobs[member.job];
+        if job.engine.engine == Engine::Null || job.files.create_on_open {
+            continue;
+        }
+        for file in &member.files.files {
+            if file.existing.is_some_and(|fact| fact.block_device) {
+                continue;
+            }
+            let place = *places.entry(&file.path).or_insert_with(|| {
+                layouts.push(Layout {
+                    path: PathBuf::from(&file.path),
+                    bytes: 0,
+                    content: Content::Reserved,
+                    fallocate: fallocate(job),
+                    fsync: true,
+                    seed,
+                });
+                layouts.len() - 1
+            });
+            let layout = &mut layouts[place];
+            layout.bytes = layout.bytes.max(file.needed);
+            if needs_data(job) {
+                layout.content = Content::Filled;
+            }
+        }
+    }
+    layouts
+}
+
+/// How many bytes layouts will write.
+pub(crate) fn bytes_to_write(layouts: &[Layout]) -> u64 {
+    let missing = |layout: &Layout| {
+        let size = engine::files::look(&layout.path).ok().flatten().map_or(0, |seen| seen.bytes);
+        if layout.content == Content::Filled { layout.bytes.saturating_sub(size) } else { 0 }
+    };
+    layouts.iter().map(missing).sum()
+}
+
+/// Makes the files.
+///
+/// # Errors
+///
+/// What could not be made; files that were begun are taken back.
+pub(crate) fn make(
+    layouts: &[Layout],
+    cancel: &AtomicBool,
+    tell: &mut dyn FnMut(&Path, u64, u64),
+) -> Result<(), engine::Error> {
+    let mut progress = |progress: Progress<'_>| tell(progress.path, progress.written, progress.total);
+    lay_out(layouts, cancel, &mut progress).map(drop)
+}
+
+/// Whether a job needs data in its files before it begins: it reads, or must not extend them.
+fn needs_data(job: &Job) -> bool {
+    let direction = job.pattern.direction;
+    direction.reads() || job.files.overwrite || (!direction.writes() && direction.trims())
+}
+
+fn fallocate(job: &Job) -> Fallocate {
+    match job.files.fallocate {
+        // A mapping cannot grow the file under it.
+        job::Fallocate::None | job::Fallocate::Keep if job.engine.engine == Engine::Mmap => Fallocate::Truncate,
+        job::Fallocate::None => Fallocate::None,
+        job::Fallocate::Native => Fallocate::Native,
+        job::Fallocate::Posix => Fallocate::Posix,
+        job::Fallocate::Keep => Fallocate::Keep,
+        job::Fallocate::Truncate => Fallocate::Truncate,
+    }
+}

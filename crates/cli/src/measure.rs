@@ -1,0 +1,108 @@
+//! What `run` and `fio` share: from a plan to the record of a run.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use engine::Clock;
+use engine::files::Layout;
+use job::Plan;
+use record::Run;
+
+use crate::board::Board;
+use crate::crew;
+use crate::layout;
+use crate::members::Member;
+use crate::overseer::{Moment, Overseer, Screen};
+use crate::results::{self, Frame, Stand};
+use crate::signals::Signals;
+use crate::surroundings::Surroundings;
+use crate::worker::{self, Finished, Shared};
+
+/// What is to be measured.
+pub(crate) struct Request<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) members: &'a [Member],
+    pub(crate) layouts: &'a [Layout],
+    pub(crate) seed: u64,
+    pub(crate) command_line: Vec<String>,
+    pub(crate) status_every: Option<Duration>,
+}
+
+impl Request<'_> {
+    fn frame<'a>(&'a self, started_unix_ms: u64, surroundings: &'a Surroundings) -> Frame<'a> {
+        let (plan, members, command_line) = (self.plan, self.members, &self.command_line);
+        Frame { plan, members, command_line, seed: self.seed, started_unix_ms, surroundings }
+    }
+}
+
+/// What was measured.
+pub(crate) struct Measurement {
+    pub(crate) run: Run,
+    /// The workers in their order.
+    pub(crate) finished: Vec<Finished>,
+    /// The signal that ended the run, if one did.
+    pub(crate) signal: Option<i32>,
+}
+
+/// Shows a run while it goes on.
+pub(crate) trait Show {
+    /// Files are being made: which, how many bytes are written, and how many there will be.
+    fn layout(&mut self, path: &Path, written: u64, total: u64);
+
+    /// How far the run is.
+    fn progress(&mut self, moment: &Moment);
+
+    /// The results so far.
+    fn status(&mut self, run: &Run);
+}
+
+/// Lays out the files, runs all jobs and gathers their results.
+///
+/// # Errors
+///
+/// When the files cannot be made; nothing has been measured then.
+pub(crate) fn measure(request: &Request<'_>, signals: &Signals, show: &mut dyn Show) -> Result<Measurement, engine::Error> {
+    let started_unix_ms = worker::unix_ms();
+    lay_out(request.layouts, signals, show)?;
+    let mut surroundings = Surroundings::before(request.plan, request.members);
+    let board = Board::new(request.members.len());
+    let finished = {
+        let mut screen = Recorder { frame: request.frame(started_unix_ms, &surroundings), show };
+        let mut overseer =
+            Overseer::new(request.plan, request.members, &board, signals, request.status_every, &mut screen);
+        let shared = Shared { clock: Clock::start(), seed: request.seed, board: &board };
+        crew::run(request.plan, request.members, &shared, &mut overseer)
+    };
+    surroundings.after();
+    let signal = signals.end();
+    let stand = if signal.is_some() { Stand::Interrupted } else { Stand::Over };
+    let run = results::run(&request.frame(started_unix_ms, &surroundings), &board, &finished, stand);
+    Ok(Measurement { run, finished, signal })
+}
+
+fn lay_out(layouts: &[Layout], signals: &Signals, show: &mut dyn Show) -> Result<(), engine::Error> {
+    let cancel = AtomicBool::new(false);
+    layout::make(layouts, &cancel, &mut |path, written, total| {
+        if signals.end().is_some() {
+            cancel.store(true, Ordering::Relaxed);
+        }
+        show.layout(path, written, total);
+    })
+}
+
+/// Makes records of what is on the board for those who show them.
+struct Recorder<'a> {
+    frame: Frame<'a>,
+    show: &'a mut dyn Show,
+}
+
+impl Screen for Recorder<'_> {
+    fn progress(&mut self, moment: &Moment) {
+        self.show.progress(moment);
+    }
+
+    fn status(&mut self, board: &Board, finished: &[Finished]) {
+        self.show.status(&results::run(&self.frame, board, finished, Stand::Running));
+    }
+}

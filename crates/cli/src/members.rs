@@ -1,0 +1,75 @@
+//! Who does what: one member for each clone of each job, with its files and its place in the order of things.
+
+use std::path::Path;
+
+use job::{Engine, Job, Plan};
+use workload::{FileFact, FilePlan, WorkloadError, Worker};
+
+/// One worker before it begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Which job of the plan.
+    pub(crate) job: usize,
+    /// Its place among the clones of its job.
+    pub(crate) clone: u32,
+    /// Its place among all members.
+    pub(crate) number: usize,
+    /// Its reporting group.
+    pub(crate) group: u32,
+    /// Members of one stage run together, stage after stage.
+    pub(crate) stage: usize,
+    /// Its files.
+    pub(crate) files: FilePlan,
+}
+
+impl Member {
+    /// What the workload knows it by.
+    pub(crate) fn worker(&self) -> Worker {
+        Worker { index: self.number as u32, clone: self.clone }
+    }
+}
+
+/// A job that cannot run, and why.
+#[derive(Clone, Debug)]
+pub(crate) struct Unfit {
+    /// Which job of the plan.
+    pub(crate) job: usize,
+    /// What is wrong with it.
+    pub(crate) error: WorkloadError,
+}
+
+/// All members of a plan, in order; and for each job that cannot run the first reason.
+pub(crate) fn enlist(plan: &Plan, seed: u64) -> (Vec<Member>, Vec<Unfit>) {
+    let (mut members, mut unfit) = (Vec::new(), Vec::new());
+    let (mut group, mut stage) = (0, 0);
+    for (index, job) in plan.jobs.iter().enumerate() {
+        if index > 0 {
+            stage += usize::from(job.grouping.stonewall);
+            group += u32::from(job.grouping.stonewall || job.grouping.new_group);
+        }
+        for clone in 0..job.grouping.numjobs.max(1) {
+            let mut member = Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
+            match workload::plan_files(job, member.worker(), seed, &|path| fact(job, path)) {
+                Ok(files) => {
+                    member.files = files;
+                    members.push(member);
+                }
+                Err(error) => {
+                    unfit.push(Unfit { job: index, error });
+                    break;
+                }
+            }
+        }
+    }
+    (members, unfit)
+}
+
+/// What is at a path, as far as planning needs it. A path that cannot be looked at counts as absent here; opening
+/// it will tell why.
+fn fact(job: &Job, path: &str) -> Option<FileFact> {
+    if job.engine.engine == Engine::Null {
+        return None;
+    }
+    let seen = engine::files::look(Path::new(path)).ok().flatten()?;
+    Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block })
+}

@@ -1,0 +1,21 @@
+//! `fathom options`: what job options mean.
+
+use crate::exit::Exit;
+use crate::outputs::print;
+
+/// Describes one option, or lists them all.
+pub(crate) fn command(name: Option<&str>) -> Exit {
+    let text = job::docs::option_help(name.unwrap_or("all"));
+    match text {
+        Some(text) => {
+            print(&text);
+            Exit::Good
+        }
+        None => {
+            let name = name.unwrap_or_default();
+            let hint = job::table::suggest(name).map_or_else(String::new, |known| format!(": did you mean `{known}`?"));
+            eprintln!("fathom: there is no job option `{name}`{hint}");
+            Exit::Usage
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! From what workers left to a record of the run.
+
+use engine::files::FileKind;
+use job::{Engine, Plan};
+use record::{Asked, Evidence, Host, Note, Outcome, Run, TargetFacts, TargetKind, Tool};
+
+use crate::board::Board;
+use crate::members::Member;
+use crate::surroundings::Surroundings;
+use crate::worker::{self, Finished};
+
+/// What is known of a run beside its workers.
+pub(crate) struct Frame<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) members: &'a [Member],
+    pub(crate) command_line: &'a [String],
+    pub(crate) seed: u64,
+    pub(crate) started_unix_ms: u64,
+    pub(crate) surroundings: &'a Surroundings,
+}
+
+/// Whether the run is over, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stand {
+    Running,
+    Over,
+    Interrupted,
+}
+
+/// The record of a run, at its end or in its middle.
+pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand: Stand) -> Run {
+    let now = worker::unix_ms();
+    let workers: Vec<_> = frame.members.iter().map(|member| one(frame, board, finished, member, now)).collect();
+    let failed = workers.iter().any(|worker| worker.error != 0);
+    Run {
+        schema: record::SCHEMA,
+        tool: Tool { name: "fathom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        started_unix_ms: frame.started_unix_ms,
+        taken_unix_ms: now,
+        utc_offset_s: 0,
+        command_line: frame.command_line.to_vec(),
+        seed: Some(frame.seed),
+        host: host(),
+        globals: frame.plan.globals.clone(),
+        asked: asked(frame),
+        jobs: record::collect(&workers),
+        disks: frame.surroundings.disk_use(),
+        notes: notes(frame.plan),
+        outcome: match stand {
+            Stand::Running => Outcome::Running,
+            Stand::Interrupted => Outcome::Interrupted,
+            Stand::Over if failed => Outcome::Failed,
+            Stand::Over => Outcome::Completed,
+        },
+    }
+}
+
+fn one<'a>(frame: &Frame<'a>, board: &Board, finished: &[Finished], member: &Member, now: u64) -> record::Worker<'a> {
+    let job = &frame.plan.jobs[member.job];
+    let end = finished.iter().find(|finished| finished.number == member.number);
+    let summary = end.map(|end| end.summary.clone()).or_else(|| board.summary(member.number)).unwrap_or_default();
+    record::Worker {
+        job,
+        number: member.number as u32,
+        group: member.group,
+        pid: end.map_or_else(std::process::id, |end| end.thread),
+        started_unix_ms: end.map_or(frame.started_unix_ms, |end| end.started_unix_ms),
+        elapsed_s: now.saturating_sub(frame.started_unix_ms).div_ceil(1000),
+        eta_s: 0,
+        error: end.map_or(0, Finished::errno),
+        evidence: Evidence { targets: targets(frame, member) },
+        summary,
+    }
+}
+
+fn asked(frame: &Frame<'_>) -> Vec<Asked> {
+    let first_of_each = frame.members.chunk_by(|a, b| a.job == b.job).map(|members| &members[0]);
+    first_of_each.map(|member| Asked::of(&frame.plan.jobs[member.job], member.group)).collect()
+}
+
+fn targets(frame: &Frame<'_>, member: &Member) -> Vec<TargetFacts> {
+    if frame.plan.jobs[member.job].engine.engine == Engine::Null {
+        return Vec::new();
+    }
+    member.files.files.iter().filter_map(|file| frame.surroundings.target(&file.path)).collect()
+}
+
+/// What a path is, for the record.
+pub(crate) fn target_kind(kind: FileKind, in_memory: bool) -> TargetKind {
+    match kind {
+        FileKind::Regular if in_memory => TargetKind::Memory,
+        FileKind::Regular => TargetKind::Regular,
+        FileKind::Block => TargetKind::Block,
+        FileKind::Character => TargetKind::Other,
+    }
+}
+
+fn host() -> Host {
+    let facts = crate::probe::host();
+    Host { hostname: facts.hostname, kernel: facts.kernel, cpus: facts.cpus }
+}
+
+/// What is worth knowing of jobs and cannot be seen in numbers.
+fn notes(plan: &Plan) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for job in &plan.jobs {
+        let mut note = |text: String| notes.push(Note { job: Some(job.name.clone()), text });
+        let engine = job.engine.engine;
+        if !engine.is_async() && job.pace.iodepth > 1 {
+            note(format!("iodepth={} has no effect: {} carries out one operation at a time", job.pace.iodepth, engine.name()));
+        }
+        if engine == Engine::Posixaio {
+            note("ioengine=posixaio is carried out by io_uring".to_owned());
+        }
+    }
+    notes
+}

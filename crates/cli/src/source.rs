@@ -1,0 +1,40 @@
+//! What the job language needs from the outside.
+
+use std::io::Read;
+
+/// Job files from the disk, variables from the environment, figures from this host.
+pub(crate) struct Outside;
+
+impl job::Source for Outside {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        let mut text = Vec::new();
+        let outcome = if path == "-" {
+            std::io::stdin().lock().read_to_end(&mut text).map(drop)
+        } else {
+            std::fs::read(path).map(|read| text = read)
+        };
+        outcome.map(|()| text).map_err(|error| reason(&error))
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        crate::probe::page_bytes()
+    }
+
+    fn memory_mib(&self) -> u64 {
+        crate::probe::memory_bytes() >> 20
+    }
+
+    fn cpus(&self) -> u64 {
+        std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64)
+    }
+}
+
+/// The system's words without its number: `No such file or directory`.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}

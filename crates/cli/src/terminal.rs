@@ -1,0 +1,43 @@
+//! What the terminal can show.
+
+use std::io::IsTerminal;
+
+/// Colours and width of one of the two output streams.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terminal {
+    /// Whether somebody looks at it.
+    pub(crate) interactive: bool,
+    /// Whether colours are wanted.
+    pub(crate) colour: bool,
+    /// Columns.
+    pub(crate) width: usize,
+}
+
+/// Columns assumed where nobody tells.
+const WIDTH: usize = 100;
+
+impl Terminal {
+    /// Standard output.
+    pub(crate) fn stdout() -> Self {
+        Self::new(std::io::stdout().is_terminal())
+    }
+
+    /// Standard error.
+    pub(crate) fn stderr() -> Self {
+        Self::new(std::io::stderr().is_terminal())
+    }
+
+    fn new(interactive: bool) -> Self {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let forced = set("CLICOLOR_FORCE");
+        let colour = !set("NO_COLOR") && !dumb && (interactive || forced);
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let width = columns.or_else(|| interactive.then(width_of_terminal).flatten()).unwrap_or(WIDTH);
+        Self { interactive, colour, width: width.clamp(40, 200) }
+    }
+}
+
+fn width_of_terminal() -> Option<usize> {
+    console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns))
+}

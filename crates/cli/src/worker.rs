@@ -1,0 +1,331 @@
+//! One worker's thread: from its files to its results.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use drive::{Ending, Failure, FailureCause, Stop};
+use engine::files::{self, Access};
+use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor};
+use job::{Arrivals, BlockSizes, Engine, Job, Memory};
+use meter::{CpuUse, LogOptions, Meter, Summary};
+use target::Target;
+use units::Nanos;
+use workload::Issuer;
+
+use crate::board::{Board, SeatWatch};
+use crate::exit::Exit;
+use crate::logs::LogFiles;
+use crate::members::Member;
+
+/// What all workers share.
+pub(crate) struct Shared<'a> {
+    pub(crate) clock: Clock,
+    pub(crate) seed: u64,
+    pub(crate) board: &'a Board,
+}
+
+/// One worker at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    /// Its place among all members.
+    pub(crate) number: usize,
+    /// What it measured; empty if it could not begin.
+    pub(crate) summary: Summary,
+    /// Why it ended; `None` if it could not begin.
+    pub(crate) ending: Option<Ending>,
+    /// Its first failures.
+    pub(crate) failures: Vec<Failure>,
+    /// Why it could not begin, or what went wrong beside its operations.
+    pub(crate) trouble: Option<Trouble>,
+    /// When it began, in milliseconds since 1970.
+    pub(crate) started_unix_ms: u64,
+    /// Its thread's number.
+    pub(crate) thread: u32,
+}
+
+impl Finished {
+    /// The error number that its result carries, zero for none.
+    pub(crate) fn errno(&self) -> i32 {
+        self.trouble.as_ref().map_or(self.summary.first_error, |trouble| trouble.errno)
+    }
+
+    /// How bad its end is; `None` where all went well or was to be passed over (`continue_on_error`).
+    pub(crate) fn exit(&self, job: &Job) -> Option<Exit> {
+        if self.trouble.is_some() {
+            return Some(Exit::Environment);
+        }
+        let mismatch = self.failures.iter().any(|failure| matches!(failure.cause, FailureCause::Mismatch(_)));
+        match self.ending {
+            Some(Ending::Failed) if mismatch => Some(Exit::Failed),
+            Some(Ending::Failed) => Some(Exit::Environment),
+            _ => (mismatch && !job.on_error.continue_on_verify).then_some(Exit::Failed),
+        }
+    }
+}
+
+/// What keeps a worker from beginning.
+#[derive(Clone, Debug)]
+pub(crate) struct Trouble {
+    /// In words, with the remedy.
+    pub(crate) text: String,
+    /// The system's error number; `EINVAL` where the system was not asked.
+    pub(crate) errno: i32,
+}
+
+const EINVAL: i32 = 22;
+
+impl Trouble {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), errno: EINVAL }
+    }
+}
+
+impl From<engine::Error> for Trouble {
+    fn from(error: engine::Error) -> Self {
+        Self { text: error.to_string(), errno: error.errno.unwrap_or(EINVAL) }
+    }
+}
+
+/// Runs one member to its end. `start` is called when it is ready, and returns when all of its stage are.
+pub(crate) fn run(member: &Member, job: &Job, shared: &Shared<'_>, stop: &Stop, start: &dyn Fn()) -> Finished {
+    let mut finished = Finished { number: member.number, thread: thread_id(), ..Finished::default() };
+    if let Err(trouble) = attempt(member, job, shared, stop, start, &mut finished) {
+        finished.trouble = Some(trouble);
+    }
+    shared.board.seat(member.number).set_running(false);
+    finished
+}
+
+fn attempt(
+    member: &Member,
+    job: &Job,
+    shared: &Shared<'_>,
+    stop: &Stop,
+    start: &dyn Fn(),
+    finished: &mut Finished,
+) -> Result<(), Trouble> {
+    engine::thread::exact_timers()?;
+    engine::thread::pin(&cpus(member, job))?;
+    let issuer = Issuer::new(job, member.worker(), &member.files.layout(), shared.seed)
+        .map_err(|error| Trouble::new(error.to_string()))?;
+    let files = open(member, job)?;
+    let mut logs = LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?;
+    let setup = setup(job, &issuer, shared.clock);
+    let worker = drive::Worker::new(issuer, Meter::new(meter_options(job)), policy(member, job, shared.seed));
+    let seat = shared.board.seat(member.number);
+    let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut() };
+    engine::with_target(&setup, files, Drive { worker, stop, watch, start, finished })?;
+    match logs.map(LogFiles::finish) {
+        Some(Err(text)) => Err(Trouble { text, errno: 0 }),
+        _ => Ok(()),
+    }
+}
+
+/// What is done with the target, compiled once for each engine.
+struct Drive<'a> {
+    worker: drive::Worker,
+    stop: &'a Stop,
+    watch: SeatWatch<'a>,
+    start: &'a dyn Fn(),
+    finished: &'a mut Finished,
+}
+
+impl Visitor for Drive<'_> {
+    type Output = ();
+
+    fn visit<T: Target>(self, mut target: T) {
+        let Self { mut worker, stop, mut watch, start, finished } = self;
+        start();
+        watch.seat.set_running(true);
+        finished.started_unix_ms = unix_ms();
+        let before = crate::probe::thread_usage();
+        drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut watch);
+        let used = crate::probe::thread_usage().since(&before);
+        let now = target.now();
+        drive::Watch::look(&mut watch, 0, worker.meter_mut(), now);
+        finished.summary = worker.meter_mut().finished();
+        finished.summary.cpu = cpu_use(&used);
+        finished.ending = worker.ending();
+        finished.failures = worker.failures().to_vec();
+    }
+}
+
+fn cpu_use(used: &crate::probe::Usage) -> CpuUse {
+    CpuUse {
+        user: used.user,
+        system: used.system,
+        context_switches: used.context_switches,
+        major_faults: used.major_faults,
+        minor_faults: used.minor_faults,
+    }
+}
+
+/// The processors of one member: all of `cpus_allowed`, or one of them.
+fn cpus(member: &Member, job: &Job) -> Vec<u32> {
+    let allowed = &job.grouping.cpus_allowed;
+    if job.grouping.cpus_split && !allowed.is_empty() {
+        return vec![allowed[member.clone as usize % allowed.len()]];
+    }
+    allowed.clone()
+}
+
+fn open(member: &Member, job: &Job) -> Result<Vec<files::File>, Trouble> {
+    if job.engine.engine == Engine::Null {
+        return Ok(Vec::new());
+    }
+    let direction = job.pattern.direction;
+    let writes = direction.changes_data() && !job.verify.only;
+    let access = Access {
+        read: direction.reads() || job.verify.method.is_some() || job.engine.engine == Engine::Mmap,
+        write: writes,
+        direct: job.engine.direct && job.engine.engine != Engine::Mmap,
+        sync: match job.files.open_sync {
+            job::OpenSync::None => files::OpenSync::None,
+            job::OpenSync::Sync => files::OpenSync::Sync,
+            job::OpenSync::Dsync => files::OpenSync::Dsync,
+        },
+        create: writes && job.files.allow_file_create,
+    };
+    let mut opened = Vec::with_capacity(member.files.files.len());
+    for planned in &member.files.files {
+        let file = files::open(Path::new(&planned.path), access)?;
+        if access.direct {
+            file.check_block(block_unit(job))?;
+        }
+        if job.files.invalidate {
+            // Refused to other users than root on block devices; the run is then warm, which the verdict sees.
+            let _ = files::invalidate(&file);
+        }
+        opened.push(file);
+    }
+    Ok(opened)
+}
+
+/// What all offsets and lengths of a job are multiples of, in bytes.
+fn block_unit(job: &Job) -> u32 {
+    let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
+    let used = [
+        (direction.reads(), &sizes.read),
+        (direction.writes(), &sizes.write),
+        (direction.trims(), &sizes.trim),
+    ];
+    let mut unit = 0;
+    for (_, sizes) in used.into_iter().filter(|(used, _)| *used) {
+        unit = match sizes {
+            BlockSizes::Range(..) if job.pattern.bs_unaligned => 1,
+            BlockSizes::Fixed(size) | BlockSizes::Range(size, _) => gcd(unit, *size),
+            BlockSizes::Split(parts) => parts.iter().fold(unit, |unit, (size, _)| gcd(unit, *size)),
+        };
+    }
+    unit.max(1)
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn setup(job: &Job, issuer: &Issuer, clock: Clock) -> Setup {
+    let options = &job.engine;
+    let engine = match options.engine {
+        Engine::IoUring | Engine::Posixaio => EngineKind::IoUring,
+        Engine::Libaio => EngineKind::Libaio,
+        Engine::Psync => EngineKind::Psync,
+        Engine::Sync => EngineKind::Sync,
+        Engine::Vsync => EngineKind::Vsync,
+        Engine::Pvsync => EngineKind::Pvsync,
+        Engine::Pvsync2 => EngineKind::Pvsync2,
+        Engine::Mmap => EngineKind::Mmap,
+        Engine::Null => EngineKind::Null,
+    };
+    Setup {
+        align: options.iomem_align,
+        memory: match options.mem {
+            Memory::Malloc => MemoryKind::Malloc,
+            Memory::Shm => MemoryKind::Shm,
+            Memory::ShmHuge => MemoryKind::ShmHuge,
+            Memory::Mmap => MemoryKind::Mmap,
+            Memory::MmapHuge => MemoryKind::MmapHuge,
+            Memory::MmapShared => MemoryKind::MmapShared,
+        },
+        hipri: options.hipri,
+        fixedbufs: options.fixedbufs,
+        registerfiles: options.registerfiles,
+        sqpoll: options.sqthread_poll,
+        sqpoll_cpu: options.sqthread_poll_cpu,
+        ..Setup::new(engine, depth(job), issuer.most_bytes(), clock)
+    }
+}
+
+/// Operations that a worker of this job can have in flight.
+pub(crate) fn depth(job: &Job) -> u32 {
+    if job.engine.engine.is_async() { job.pace.iodepth.max(1) } else { 1 }
+}
+
+fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
+    let (extent, pace) = (&job.extent, &job.pace);
+    drive::Policy {
+        depth: depth(job),
+        batch: pace.batch,
+        complete_min: pace.batch_complete_min,
+        low: pace.iodepth_low,
+        scheduled: is_scheduled(job),
+        delay: delay(member, job, seed),
+        ramp: extent.ramp_time,
+        runtime: if extent.runtime == Nanos::ZERO { Nanos::MAX } else { extent.runtime },
+        on_error: drive::OnError {
+            continue_on_read: job.on_error.continue_on_read,
+            continue_on_write: job.on_error.continue_on_write,
+            continue_on_verify: job.on_error.continue_on_verify,
+        },
+        verify_fatal: job.verify.fatal,
+        read_back: job.verify.method.is_some() && job.verify.do_verify,
+    }
+}
+
+/// Whether arrivals follow a schedule.
+pub(crate) fn is_scheduled(job: &Job) -> bool {
+    let (bytes, iops) = (&job.pace.rate, &job.pace.rate_iops);
+    let limits = [bytes.read, bytes.write, bytes.trim, iops.read, iops.write, iops.trim];
+    limits.iter().any(Option::is_some) || job.pace.process == Arrivals::Poisson
+}
+
+fn delay(member: &Member, job: &Job, seed: u64) -> Nanos {
+    let (least, most) = job.extent.startdelay;
+    let spread = most.since(least).get();
+    let mut random = units::random::Random::new(seed, 0xde1a_0000 + member.number as u64);
+    least + Nanos::new(if spread == 0 { 0 } else { random.below(spread + 1) })
+}
+
+fn meter_options(job: &Job) -> meter::Options {
+    let stats = &job.stats;
+    let latencies = stats.stats && !stats.gtod_reduce;
+    meter::Options {
+        submission: latencies && !stats.disable_slat,
+        service: latencies && !stats.disable_clat,
+        latency: latencies && !stats.disable_lat,
+        submission_percentiles: stats.slat_percentiles,
+        service_percentiles: stats.clat_percentiles,
+        latency_percentiles: stats.lat_percentiles,
+        open_loop: is_scheduled(job),
+        bandwidth: stats.stats && !stats.disable_bw,
+        logs: LogOptions {
+            latency: stats.write_lat_log.is_some(),
+            bandwidth: stats.write_bw_log.is_some(),
+            iops: stats.write_iops_log.is_some(),
+            window: stats.log_avg,
+        },
+        ..meter::Options::default()
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+}
+
+/// The number of the calling thread, as `ps` and `top` show it.
+fn thread_id() -> u32 {
+    let link = std::fs::read_link("/proc/thread-self").ok();
+    let number = link.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());
+    number.unwrap_or_else(std::process::id)
+}

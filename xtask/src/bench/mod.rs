@@ -1,0 +1,170 @@
+//! Fathom against the installed fio, in pairs: the same command line for both, one after the other, so that a
+//! machine whose speed drifts bends both alike. What counts is the median of the ratios.
+
+mod cases;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use cases::{CASES, Case, Figure};
+
+/// One run of one of the two programs.
+struct Sample {
+    iops: f64,
+    user_ns_per_io: f64,
+    system_ns_per_io: f64,
+    wall_ms: f64,
+}
+
+/// Runs the cases whose names begin with one of `wanted` (all, if none is given) and keeps the outcome in `perf/`.
+pub(crate) fn run(wanted: &[&str]) -> Result<()> {
+    let root = crate::tidy::root()?;
+    let fathom = build(&root)?;
+    let scratch = Scratch::new()?;
+    let mut kept = read_kept(&root);
+    for case in CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|name| case.name.starts_with(name))) {
+        let outcome = measure(case, &fathom, &scratch)?;
+        println!("{}", line(case, &outcome));
+        kept[case.name] = outcome;
+    }
+    kept["machine"] = machine();
+    let path = root.join("perf/fio.json");
+    std::fs::create_dir_all(root.join("perf"))?;
+    std::fs::write(&path, format!("{kept:#}\n"))?;
+    println!("kept in {}", crate::tidy::relative(&root, &path));
+    Ok(())
+}
+
+fn build(root: &Path) -> Result<PathBuf> {
+    let status = Command::new("cargo").args(["build", "--release", "--bin", "fathom"]).current_dir(root).status()?;
+    ensure!(status.success(), "the release build failed");
+    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(folder.join("release/fathom"))
+}
+
+/// A scratch folder on the disk that holds the temporary folder; removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("fathom-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Best effort: a folder that stays is named after this process and easy to find.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn measure(case: &Case, fathom: &Path, scratch: &Scratch) -> Result<Value> {
+    let file = scratch.0.join("data");
+    if case.needs_file {
+        prepare(&file, fathom)?;
+    }
+    let words: Vec<String> =
+        case.words.iter().map(|word| word.replace("{file}", &file.display().to_string())).collect();
+    let mut pairs = Vec::new();
+    for round in 0..=case.pairs {
+        let theirs = sample(Command::new("fio").args(&words), case)?;
+        let ours = sample(Command::new(fathom).arg("fio").args(&words), case)?;
+        if round > 0 {
+            pairs.push((ours, theirs));
+        }
+    }
+    let column = |value: &dyn Fn(&(Sample, Sample)) -> f64| median(pairs.iter().map(value).collect());
+    Ok(json!({
+        "command": format!("fio {}", words.join(" ").replace(&file.display().to_string(), "FILE")),
+        "pairs": case.pairs,
+        "iops_ratio": rounded(column(&|(ours, theirs)| ours.iops / theirs.iops)),
+        "iops": [rounded(column(&|pair| pair.0.iops)), rounded(column(&|pair| pair.1.iops))],
+        "user_per_io_ratio": rounded(column(&|(ours, theirs)| ours.user_ns_per_io / theirs.user_ns_per_io)),
+        "user_ns_per_io": [rounded(column(&|pair| pair.0.user_ns_per_io)), rounded(column(&|pair| pair.1.user_ns_per_io))],
+        "system_ns_per_io": [rounded(column(&|pair| pair.0.system_ns_per_io)), rounded(column(&|pair| pair.1.system_ns_per_io))],
+        "wall_ms": [rounded(column(&|pair| pair.0.wall_ms)), rounded(column(&|pair| pair.1.wall_ms))],
+    }))
+}
+
+/// A file with data in it, in the page cache.
+fn prepare(file: &Path, fathom: &Path) -> Result<()> {
+    let filename = format!("--filename={}", file.display());
+    let words = ["fio", "--name=fill", "--rw=write", "--bs=1m", "--size=1g", "--end_fsync=1", &filename];
+    let status = Command::new(fathom).args(words).stdout(Stdio::null()).status()?;
+    ensure!(status.success(), "filling {} failed", file.display());
+    std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
+    Ok(())
+}
+
+fn sample(command: &mut Command, case: &Case) -> Result<Sample> {
+    let begun = Instant::now();
+    let output = command.args(["--output-format=json", "--eta=never"]).output().context("running a peer")?;
+    let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
+    ensure!(output.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout)?;
+    let document: Value = serde_json::from_str(&text[text.find('{').context("no JSON")?..])?;
+    let job = &document["jobs"][0];
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let ios = number(&job["read"]["total_ios"]) + number(&job["write"]["total_ios"]);
+    let cpu_ns = |share: &Value| number(share) / 100.0 * number(&job["job_runtime"]) * 1e6 / ios;
+    Ok(Sample {
+        iops: number(&job["read"]["iops"]) + number(&job["write"]["iops"]),
+        user_ns_per_io: cpu_ns(&job["usr_cpu"]),
+        system_ns_per_io: cpu_ns(&job["sys_cpu"]),
+        wall_ms,
+    })
+}
+
+fn line(case: &Case, outcome: &Value) -> String {
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    let verdicts: Vec<String> = case
+        .targets
+        .iter()
+        .map(|target| {
+            let (value, text) = match target.figure {
+                Figure::IopsRatio => (number(&outcome["iops_ratio"]), "of fio's IOPS"),
+                Figure::UserPerIoRatio => (number(&outcome["user_per_io_ratio"]), "of fio's user CPU per I/O"),
+                Figure::WallMillis => (number(&outcome["wall_ms"][0]), "ms from start to end"),
+            };
+            let met = if target.at_least { value >= target.value } else { value <= target.value };
+            let sign = if target.at_least { ">=" } else { "<=" };
+            format!("{value:.2} {text} (wanted {sign} {}: {})", target.value, if met { "met" } else { "MISSED" })
+        })
+        .collect();
+    format!("{:<16} {}", case.name, verdicts.join("; "))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+fn read_kept(root: &Path) -> Value {
+    let text = std::fs::read_to_string(root.join("perf/fio.json")).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_else(|_| json!({}))
+}
+
+fn machine() -> Value {
+    let first = |path: &str, key: &str| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with(key)).unwrap_or_default().to_owned();
+        line.split_once(':').map_or(line.clone(), |(_, value)| value.trim().to_owned())
+    };
+    let fio = Command::new("fio").arg("--version").output().map(|output| output.stdout).unwrap_or_default();
+    json!({
+        "cpu": first("/proc/cpuinfo", "model name"),
+        "cpus": std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
+        "kernel": first("/proc/sys/kernel/osrelease", ""),
+        "fio": String::from_utf8_lossy(&fio).trim(),
+    })
+}
