@@ -2,7 +2,8 @@
 //!
 //! An engine is a way to hand operations to the kernel: [`with_target`] makes the one that a [`Setup`] asks for
 //! and shows it to a [`Visitor`], which is compiled once for each, so that the loop over it costs nothing extra.
-//! All engines pass one conformance suite (`target::conformance`). [`files`] opens, lays out and invalidates.
+//! All engines pass one conformance suite (`target::conformance`). [`files`] opens, lays out and invalidates;
+//! [`probe`] looks at devices and never changes them.
 //!
 //! This is the only room with `unsafe`: system calls, mapped memory and rings shared with the kernel cannot be
 //! had without it, and nobody else needs them.
@@ -23,6 +24,7 @@ mod inline;
 mod mmap;
 mod null;
 mod open;
+pub mod probe;
 mod queue;
 mod setup;
 mod slots;

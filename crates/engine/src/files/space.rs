@@ -34,7 +34,7 @@ pub fn check_space<'a>(growth: impl IntoIterator<Item = (&'a Path, u64)>) -> Res
 }
 
 /// The file itself, or the nearest directory above it that exists.
-fn existing_ancestor(path: &Path) -> PathBuf {
+pub(crate) fn existing_ancestor(path: &Path) -> PathBuf {
     path.ancestors()
         .find(|ancestor| !ancestor.as_os_str().is_empty() && ancestor.exists())
         .map_or_else(|| PathBuf::from("."), Path::to_path_buf)

@@ -1,0 +1,99 @@
+//! What a block device is.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use super::{Number, line, mounts, names};
+use crate::files::existing_ancestor;
+
+/// A block device: a disk, a partition, or something stacked on others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// Its name in `/dev`, such as `nvme0n1p1`.
+    pub name: String,
+    /// Its number.
+    pub number: Number,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The least size of an operation in bytes.
+    pub logical_block_bytes: u32,
+    /// The size of the blocks that the medium itself writes, in bytes.
+    pub physical_block_bytes: u32,
+    /// Whether it has moving parts, as far as it tells.
+    pub rotational: bool,
+    /// Whether it refuses writes.
+    pub read_only: bool,
+    /// What its maker calls it.
+    pub model: Option<String>,
+    /// The scheduler that is chosen.
+    pub scheduler: Option<String>,
+    /// The disk that it is a partition of.
+    pub disk: Option<String>,
+    /// Its partitions.
+    pub partitions: Vec<String>,
+    /// Devices that are stacked on it (device mapper, RAID and the like).
+    pub holders: Vec<String>,
+    /// Devices that it is stacked on.
+    pub slaves: Vec<String>,
+    /// The file behind a loop device.
+    pub backing_file: Option<PathBuf>,
+}
+
+/// The number of the block device at `path`, or of the one under the file at `path` (which need not exist yet);
+/// `None` for files that are on none, as in memory or on the network.
+#[must_use]
+pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
+    let metadata = std::fs::metadata(existing_ancestor(path)).ok()?;
+    let device = if metadata.file_type().is_block_device() { metadata.rdev() } else { metadata.dev() };
+    match (libc::major(device), libc::minor(device)) {
+        (0, _) => {
+            // Filesystems over several devices have numbers of their own; their mounts name one device.
+            let source = mounts::filesystem_of(root, path)?.source;
+            let metadata = std::fs::metadata(source).ok()?;
+            let device = metadata.rdev();
+            metadata.file_type().is_block_device().then(|| (libc::major(device), libc::minor(device)))
+        }
+        number => Some(number),
+    }
+}
+
+/// What `/sys` tells of a block device; `None` where it knows none of that number.
+#[must_use]
+pub fn device(root: &Path, number: Number) -> Option<Device> {
+    let place = root.join(format!("sys/dev/block/{}:{}", number.0, number.1)).canonicalize().ok()?;
+    let is_partition = place.join("partition").exists();
+    let whole = if is_partition { place.parent()?.to_owned() } else { place.clone() };
+    let figure = |path: PathBuf| line(&path).and_then(|text| text.parse::<u64>().ok());
+    let queue = |name: &str| figure(whole.join("queue").join(name));
+    Some(Device {
+        name: name(&place),
+        number,
+        bytes: figure(place.join("size")).unwrap_or(0) * 512,
+        logical_block_bytes: queue("logical_block_size").map_or(512, |bytes| bytes as u32),
+        physical_block_bytes: queue("physical_block_size").map_or(512, |bytes| bytes as u32),
+        rotational: queue("rotational") == Some(1),
+        read_only: figure(place.join("ro")) == Some(1),
+        model: line(&whole.join("device/model")),
+        scheduler: line(&whole.join("queue/scheduler")).and_then(|text| chosen(&text)),
+        disk: is_partition.then(|| name(&whole)),
+        partitions: partitions(&place),
+        holders: names(&place.join("holders")),
+        slaves: names(&place.join("slaves")),
+        backing_file: line(&place.join("loop/backing_file")).map(PathBuf::from),
+    })
+}
+
+/// The last part of a path in `/sys`, where `!` stands for `/`.
+fn name(place: &Path) -> String {
+    place.file_name().map(|name| name.to_string_lossy().replace('!', "/")).unwrap_or_default()
+}
+
+fn partitions(place: &Path) -> Vec<String> {
+    names(place).into_iter().filter(|name| place.join(name).join("partition").exists()).collect()
+}
+
+/// `[mq-deadline] kyber none`
+fn chosen(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('[')?;
+    rest.split_once(']').map(|(name, _)| name.to_owned())
+}

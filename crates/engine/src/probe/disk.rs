@@ -1,0 +1,120 @@
+//! What the disks themselves count.
+
+use std::path::Path;
+
+use units::Nanos;
+
+use super::{Number, device, line, number_of};
+
+/// A disk that carries a file or device, by name, with the disks under it where it is stacked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// Its name in `/dev`. Partitions are counted with their disk.
+    pub name: String,
+    /// Its number.
+    pub number: Number,
+    /// The disks that it is stacked on, down to the lowest.
+    pub slaves: Vec<Disk>,
+}
+
+/// A disk's counters since the host started. Sectors are 512 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Reads completed.
+    pub read_ios: u64,
+    /// Reads merged with others.
+    pub read_merges: u64,
+    /// Sectors read.
+    pub read_sectors: u64,
+    /// Time that reads took, all added up.
+    pub read_time: Nanos,
+    /// Writes completed.
+    pub write_ios: u64,
+    /// Writes merged with others.
+    pub write_merges: u64,
+    /// Sectors written.
+    pub write_sectors: u64,
+    /// Time that writes took, all added up.
+    pub write_time: Nanos,
+    /// Time during which anything was in flight.
+    pub busy_time: Nanos,
+    /// Time in flight of everything, all added up.
+    pub queue_time: Nanos,
+}
+
+impl Counters {
+    /// What was counted between `earlier` and this.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            read_ios: self.read_ios.saturating_sub(earlier.read_ios),
+            read_merges: self.read_merges.saturating_sub(earlier.read_merges),
+            read_sectors: self.read_sectors.saturating_sub(earlier.read_sectors),
+            read_time: self.read_time - earlier.read_time,
+            write_ios: self.write_ios.saturating_sub(earlier.write_ios),
+            write_merges: self.write_merges.saturating_sub(earlier.write_merges),
+            write_sectors: self.write_sectors.saturating_sub(earlier.write_sectors),
+            write_time: self.write_time - earlier.write_time,
+            busy_time: self.busy_time - earlier.busy_time,
+            queue_time: self.queue_time - earlier.queue_time,
+        }
+    }
+}
+
+/// The disk that carries `path`; `None` where no disk does.
+#[must_use]
+pub fn disk_under(root: &Path, path: &Path) -> Option<Disk> {
+    disk(root, number_of(root, path)?)
+}
+
+/// A disk by the number of itself or of one of its partitions.
+fn disk(root: &Path, number: Number) -> Option<Disk> {
+    let found = device(root, number)?;
+    if let Some(whole) = found.disk {
+        return disk(root, named(root, &whole)?);
+    }
+    let slaves = found.slaves.iter().filter_map(|slave| disk(root, named(root, slave)?)).collect();
+    Some(Disk { name: found.name, number, slaves })
+}
+
+/// The number of a disk or partition by its name.
+fn named(root: &Path, name: &str) -> Option<Number> {
+    let file = root.join("sys/class/block").join(name.replace('/', "!")).join("dev");
+    super::mounts::number(&line(&file)?)
+}
+
+/// What a disk has counted; `None` where the host does not tell.
+#[must_use]
+pub fn counters(root: &Path, number: Number) -> Option<Counters> {
+    let text = line(&root.join(format!("sys/dev/block/{}:{}/stat", number.0, number.1)))?;
+    let figures = text.split_whitespace().map(|figure| figure.parse().ok()).collect::<Option<Vec<u64>>>()?;
+    let [
+        read_ios,
+        read_merges,
+        read_sectors,
+        read_ms,
+        write_ios,
+        write_merges,
+        write_sectors,
+        write_ms,
+        _,
+        busy,
+        queue,
+        ..,
+    ] = figures[..]
+    else {
+        return None;
+    };
+    Some(Counters {
+        read_ios,
+        read_merges,
+        read_sectors,
+        read_time: Nanos::from_millis(read_ms),
+        write_ios,
+        write_merges,
+        write_sectors,
+        write_time: Nanos::from_millis(write_ms),
+        busy_time: Nanos::from_millis(busy),
+        queue_time: Nanos::from_millis(queue),
+    })
+}

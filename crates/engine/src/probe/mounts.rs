@@ -1,0 +1,115 @@
+//! What is mounted, and which filesystem a file is in.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::Number;
+use crate::error::Error;
+use crate::files::existing_ancestor;
+
+/// A mounted filesystem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// The number of its device, as its files carry it; the major number is zero where there is none.
+    pub number: Number,
+    /// Where it is mounted.
+    pub at: PathBuf,
+    /// Its type, such as `ext4`.
+    pub filesystem: String,
+    /// What is mounted: a device's path for most.
+    pub source: String,
+}
+
+/// Everything that is mounted, in the order in which it was.
+#[must_use]
+pub fn mounts(root: &Path) -> Vec<Mount> {
+    let text = std::fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    text.lines().filter_map(parse).collect()
+}
+
+/// The filesystem that holds `path`, or will hold it when it is made; `None` where the host does not tell.
+#[must_use]
+pub fn filesystem_of(root: &Path, path: &Path) -> Option<Mount> {
+    let home = existing_ancestor(path).canonicalize().ok()?;
+    let device = std::fs::metadata(&home).ok()?.dev();
+    let number = (libc::major(device), libc::minor(device));
+    let holds = |mount: &Mount| mount.number == number && home.starts_with(&mount.at);
+    // Of several at the same place the last is on top.
+    mounts(root).into_iter().filter(holds).max_by_key(|mount| mount.at.components().count())
+}
+
+/// Bytes that may be added to the filesystem that holds `path`, or will hold it.
+///
+/// # Errors
+///
+/// When the system does not tell.
+pub fn free_bytes(path: &Path) -> Result<u64, Error> {
+    let home = existing_ancestor(path);
+    crate::files::free_bytes(&home).map_err(|error| Error::file("look at", &home, &error))
+}
+
+/// `36 35 98:0 /root /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw`
+fn parse(line: &str) -> Option<Mount> {
+    let (place, what) = line.split_once(" - ")?;
+    let mut place = place.split(' ').skip(2);
+    let number = number(place.next()?)?;
+    let at = PathBuf::from(unescaped(place.nth(1)?));
+    let mut what = what.split(' ');
+    let (filesystem, source) = (what.next()?.to_owned(), unescaped(what.next()?));
+    Some(Mount { number, at, filesystem, source })
+}
+
+/// `8:1`
+pub(super) fn number(text: &str) -> Option<Number> {
+    let (major, minor) = text.trim().split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Blanks and the like stand as a backslash and three octal digits.
+pub(super) fn unescaped(text: &str) -> String {
+    let mut parts = text.split('\\');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                plain.push(char::from(byte));
+                plain.push_str(&part[3..]);
+            }
+            None => {
+                plain.push('\\');
+                plain.push_str(part);
+            }
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_lines_with_and_without_optional_fields() {
+        let line = r"36 35 98:0 /mnt1 /mnt\040two rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue";
+        let mount = parse(line).unwrap();
+        assert_eq!(mount.number, (98, 0));
+        assert_eq!(mount.at, Path::new("/mnt two"));
+        assert_eq!((mount.filesystem.as_str(), mount.source.as_str()), ("ext3", "/dev/root"));
+        assert_eq!(parse("21 1 0:20 / /sys rw - sysfs sysfs rw").unwrap().number, (0, 20));
+        assert_eq!(parse("nonsense"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn escapes_that_are_none_stay() {
+        assert_eq!(unescaped(r"a\040b\134c\x"), r"a b\c\x");
+    }
+
+    #[test]
+    fn this_file_is_in_a_filesystem_with_room() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("not/yet/made");
+        let mount = filesystem_of(Path::new("/"), &here).unwrap();
+        assert!(here.starts_with(&mount.at), "{mount:?}");
+        assert!(free_bytes(&here).unwrap() > 0);
+    }
+}

@@ -1,0 +1,162 @@
+//! Opening, laying out and invalidating files.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::files::{self, Access, Content, Fallocate, FileKind, Laid, Layout, OpenSync, Progress};
+use engine::{Error, ErrorKind, probe};
+use support::{Loop, Scratch};
+
+const MIB: u64 = 1 << 20;
+
+fn layout(path: PathBuf, bytes: u64, content: Content) -> Layout {
+    Layout { path, bytes, content, fallocate: Fallocate::Native, fsync: true, seed: 1 }
+}
+
+fn lay(layout: &Layout) -> Result<Laid, Error> {
+    files::lay_out(std::slice::from_ref(layout), &AtomicBool::new(false), &mut |_| {}).map(|laid| laid[0])
+}
+
+const READ: Access = Access { read: true, write: false, direct: false, sync: OpenSync::None, create: false };
+
+#[test]
+fn a_missing_file_is_made_with_its_directories_and_filled() {
+    let scratch = Scratch::new("made");
+    let path = scratch.path("a/b/data");
+    let mut seen = Vec::new();
+    let layouts = [layout(path.clone(), 3 * MIB + 5, Content::Filled)];
+    let mut progress = |step: Progress<'_>| seen.push((step.written, step.total));
+    assert_eq!(files::lay_out(&layouts, &AtomicBool::new(false), &mut progress).unwrap(), [Laid::Created]);
+    let data = fs::read(&path).unwrap();
+    assert_eq!(data.len() as u64, 3 * MIB + 5);
+    assert!(data.chunks(4096).all(|block| block.iter().any(|&byte| byte != 0)), "a block of zeroes");
+    let total = 3 * MIB + 5;
+    assert_eq!(seen, [(MIB, total), (2 * MIB, total), (3 * MIB, total), (total, total)]);
+    assert_eq!(lay(&layouts[0]).unwrap(), Laid::Found);
+}
+
+#[test]
+fn a_short_file_is_extended_and_keeps_what_it_had() {
+    let scratch = Scratch::new("extended");
+    let path = scratch.path("data");
+    fs::write(&path, b"precious").unwrap();
+    assert_eq!(lay(&layout(path.clone(), MIB, Content::Filled)).unwrap(), Laid::Extended(8));
+    let data = fs::read(&path).unwrap();
+    assert_eq!((&data[..8], data.len() as u64), (&b"precious"[..], MIB));
+    assert_eq!(lay(&layout(path.clone(), 100, Content::Filled)).unwrap(), Laid::Found);
+    assert_eq!(fs::metadata(&path).unwrap().len(), MIB);
+}
+
+#[test]
+fn space_is_reserved_as_asked_for() {
+    let scratch = Scratch::new("reserved");
+    let cases = [
+        (Fallocate::None, 0, false),
+        (Fallocate::Native, MIB, true),
+        (Fallocate::Posix, MIB, true),
+        (Fallocate::Keep, 0, true),
+        (Fallocate::Truncate, MIB, false),
+    ];
+    for (fallocate, bytes, allocated) in cases {
+        let path = scratch.path(&format!("{fallocate:?}"));
+        let wanted = Layout { fallocate, ..layout(path.clone(), MIB, Content::Reserved) };
+        assert_eq!(lay(&wanted).unwrap(), Laid::Created);
+        let metadata = fs::metadata(&path).unwrap();
+        assert_eq!((metadata.len(), metadata.blocks() > 0), (bytes, allocated), "{fallocate:?}");
+    }
+}
+
+#[test]
+fn more_than_is_free_is_refused_before_anything_is_written() {
+    let scratch = Scratch::new("full");
+    let free = probe::free_bytes(&scratch.path("")).unwrap();
+    // Each of the two would fit alone.
+    let layouts = ["first", "second"].map(|name| layout(scratch.path(name), free / 3 * 2, Content::Reserved));
+    let error = files::lay_out(&layouts, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::NoSpace);
+    assert!(error.to_string().contains("are free there"), "{error}");
+    assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
+    let huge = layout(scratch.path("huge"), u64::MAX / 2, Content::Filled);
+    assert_eq!(lay(&huge).unwrap_err().kind, ErrorKind::NoSpace);
+}
+
+#[test]
+fn a_cancelled_layout_leaves_things_as_they_were() {
+    let scratch = Scratch::new("cancelled");
+    let (new, old, finished) = (scratch.path("new"), scratch.path("old"), scratch.path("finished"));
+    fs::write(&old, b"precious").unwrap();
+    for path in [&new, &old] {
+        let cancel = AtomicBool::new(false);
+        let layouts = [layout(finished.clone(), MIB, Content::Filled), layout(path.clone(), 64 * MIB, Content::Filled)];
+        let mut progress = |step: Progress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
+        let error = files::lay_out(&layouts, &cancel, &mut progress).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Cancelled);
+    }
+    assert!(!new.exists());
+    assert_eq!(fs::read(&old).unwrap(), b"precious");
+    assert_eq!(fs::metadata(&finished).unwrap().len(), MIB, "a finished file was undone");
+}
+
+#[test]
+fn files_know_what_they_are() {
+    let scratch = Scratch::new("known");
+    let file = files::open(&scratch.file("data", 5000), READ).unwrap();
+    assert_eq!((file.kind(), file.bytes()), (FileKind::Regular, 5000));
+    let null = files::open("/dev/null".as_ref(), READ).unwrap();
+    assert_eq!((null.kind(), null.bytes()), (FileKind::Character, 0));
+    assert_eq!(files::look(&scratch.path("none")).unwrap(), None);
+    let directory = files::look(&scratch.path("")).unwrap_err();
+    assert!(directory.to_string().contains("neither a file nor a device"), "{directory}");
+    let missing = files::open(&scratch.path("none"), READ).unwrap_err();
+    assert_eq!((missing.kind, missing.errno), (ErrorKind::File, Some(2)));
+    assert!(missing.to_string().contains("cannot open"), "{missing}");
+}
+
+#[test]
+fn opening_makes_files_only_when_asked_to() {
+    let scratch = Scratch::new("opened");
+    let write = Access { write: true, ..READ };
+    assert!(files::open(&scratch.path("x/data"), write).is_err());
+    files::open(&scratch.path("x/data"), Access { create: true, ..write }).unwrap();
+    assert!(scratch.path("x/data").exists());
+}
+
+#[test]
+fn direct_operations_need_whole_blocks() {
+    let scratch = Scratch::new("blocks");
+    let Some(device) = Loop::over(&scratch.file("image", MIB)) else {
+        return;
+    };
+    let file = files::open(device.path(), Access { direct: true, ..READ }).unwrap();
+    assert_eq!((file.kind(), file.bytes()), (FileKind::Block, MIB));
+    assert_eq!(files::look(device.path()).unwrap().unwrap().bytes, MIB);
+    file.check_block(4096).unwrap();
+    let error = file.check_block(1000).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Direct);
+    assert!(error.to_string().contains("use bs=512"), "{error}");
+    files::open(device.path(), READ).unwrap().check_block(1000).unwrap();
+}
+
+#[test]
+fn a_filesystem_without_direct_operations_is_named() {
+    let path = PathBuf::from("/proc/self/status");
+    let error = files::open(&path, Access { direct: true, ..READ }).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Direct);
+    assert!(error.to_string().contains("remove direct=1"), "{error}");
+}
+
+#[test]
+fn an_invalidated_file_is_out_of_the_page_cache() {
+    let scratch = Scratch::new("invalidated");
+    let path = scratch.path("data");
+    lay(&layout(path.clone(), MIB, Content::Filled)).unwrap();
+    let file = files::open(&path, READ).unwrap();
+    assert_eq!(probe::resident_bytes(&file).unwrap(), MIB);
+    files::invalidate(&file).unwrap();
+    assert_eq!(probe::resident_bytes(&file).unwrap(), 0);
+    files::invalidate(&files::open("/dev/null".as_ref(), READ).unwrap()).unwrap();
+}

@@ -1,0 +1,191 @@
+//! Probes on a host made of files, and on loop devices with real data on them.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use engine::probe::{self, Occupant, Sort};
+use support::{Loop, Scratch, skip};
+use units::Nanos;
+
+/// A host with the disk `sda` (8:0), its partitions `sda1` and `sda2`, and `dm-0` (252:0) stacked on `sda2`.
+fn host(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    let files = [
+        ("sys/devices/sda/size", "2097152"),
+        ("sys/devices/sda/dev", "8:0"),
+        ("sys/devices/sda/ro", "0"),
+        ("sys/devices/sda/stat", "  10 1 80 5 20 2 160 6 0 7 11 0 0 0 0"),
+        ("sys/devices/sda/queue/logical_block_size", "4096"),
+        ("sys/devices/sda/queue/physical_block_size", "4096"),
+        ("sys/devices/sda/queue/rotational", "1"),
+        ("sys/devices/sda/queue/scheduler", "none [mq-deadline] kyber"),
+        ("sys/devices/sda/device/model", "PERSISTENT-DISK "),
+        ("sys/devices/sda/sda1/partition", "1"),
+        ("sys/devices/sda/sda1/dev", "8:1"),
+        ("sys/devices/sda/sda1/size", "2048"),
+        ("sys/devices/sda/sda2/partition", "2"),
+        ("sys/devices/sda/sda2/dev", "8:2"),
+        ("sys/devices/sda/sda2/size", "4096"),
+        ("sys/devices/sda/sda2/holders/dm-0", ""),
+        ("sys/devices/dm-0/dev", "252:0"),
+        ("sys/devices/dm-0/size", "4096"),
+        ("sys/devices/dm-0/slaves/sda2", ""),
+        ("proc/sys/kernel/hostname", "bench-1"),
+        ("proc/sys/kernel/osrelease", "6.1.0-test"),
+        ("proc/swaps", "Filename\tType\tSize\tUsed\tPriority\n/dev/sda1 partition 8 0 -2\n"),
+        ("proc/self/mountinfo", "30 1 252:0 / /srv/my\\040data rw - xfs /dev/mapper/data rw\n"),
+    ];
+    for (path, text) in files {
+        let path = scratch.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let places =
+        [("8:0", "sda", "sda"), ("8:1", "sda1", "sda/sda1"), ("8:2", "sda2", "sda/sda2"), ("252:0", "dm-0", "dm-0")];
+    for (number, name, place) in places {
+        link(&scratch.path(&format!("sys/devices/{place}")), &scratch.path(&format!("sys/dev/block/{number}")));
+        link(&scratch.path(&format!("sys/devices/{place}")), &scratch.path(&format!("sys/class/block/{name}")));
+    }
+    scratch
+}
+
+fn link(to: &Path, at: &Path) {
+    fs::create_dir_all(at.parent().unwrap()).unwrap();
+    symlink(to, at).unwrap();
+}
+
+#[test]
+fn a_disk_tells_what_it_is() {
+    let scratch = host("disk");
+    let disk = probe::device(&scratch.path(""), (8, 0)).unwrap();
+    assert_eq!((disk.name.as_str(), disk.bytes, disk.logical_block_bytes), ("sda", 1 << 30, 4096));
+    assert_eq!(disk.model.as_deref(), Some("PERSISTENT-DISK"));
+    assert_eq!(disk.scheduler.as_deref(), Some("mq-deadline"));
+    assert!(disk.rotational && !disk.read_only && disk.disk.is_none());
+    assert_eq!(disk.partitions, ["sda1", "sda2"]);
+
+    let part = probe::device(&scratch.path(""), (8, 2)).unwrap();
+    assert_eq!((part.name.as_str(), part.disk.as_deref()), ("sda2", Some("sda")));
+    assert_eq!((part.logical_block_bytes, part.holders), (4096, vec!["dm-0".to_owned()]));
+    assert_eq!(probe::device(&scratch.path(""), (9, 9)), None);
+}
+
+#[test]
+fn a_host_tells_its_name() {
+    let host = probe::host(&host("name").path(""));
+    assert_eq!((host.name.as_str(), host.kernel.as_str()), ("bench-1", "6.1.0-test"));
+}
+
+#[test]
+fn counters_are_read_and_subtracted() {
+    let scratch = host("counters");
+    let root = scratch.path("");
+    let before = probe::counters(&root, (8, 0)).unwrap();
+    assert_eq!((before.read_ios, before.read_sectors, before.write_merges), (10, 80, 2));
+    assert_eq!((before.busy_time, before.queue_time), (Nanos::from_millis(7), Nanos::from_millis(11)));
+    fs::write(scratch.path("sys/devices/sda/stat"), "15 1 80 5 20 2 200 6 0 9 11").unwrap();
+    let grown = probe::counters(&root, (8, 0)).unwrap().since(before);
+    assert_eq!((grown.read_ios, grown.write_sectors, grown.busy_time), (5, 40, Nanos::from_millis(2)));
+    fs::write(scratch.path("sys/devices/sda/stat"), "15 1").unwrap();
+    assert_eq!(probe::counters(&root, (8, 0)), None);
+}
+
+#[test]
+fn this_directory_is_on_a_disk_that_counts() {
+    let (root, here) = (Path::new("/"), Path::new(env!("CARGO_MANIFEST_DIR")));
+    let Some(disk) = probe::disk_under(root, here) else {
+        skip::<()>("this directory is on no disk");
+        return;
+    };
+    assert!(probe::device(root, disk.number).is_some_and(|device| device.disk.is_none()));
+    assert!(probe::counters(root, disk.number).is_some_and(|counters| counters.read_ios > 0));
+}
+
+#[test]
+fn what_is_mounted_is_found_with_its_blanks() {
+    let mounts = probe::mounts(&host("mounts").path(""));
+    assert_eq!(mounts.len(), 1);
+    assert_eq!((mounts[0].at.to_str(), mounts[0].filesystem.as_str()), (Some("/srv/my data"), "xfs"));
+}
+
+fn data(path: &Path) -> Vec<(&'static str, Sort)> {
+    let occupants = probe::occupants(Path::new("/"), path).unwrap();
+    let data = occupants.into_iter().filter_map(|occupant| match occupant {
+        Occupant::Data(signature) => Some((signature.name, signature.sort)),
+        _ => None,
+    });
+    data.collect()
+}
+
+/// Runs a program that makes a filesystem or the like on a new loop device, and says what is then found there.
+fn found_after(name: &str, program: &str, arguments: &[&str]) -> Option<Vec<(&'static str, Sort)>> {
+    let scratch = Scratch::new(name);
+    let device = Loop::over(&scratch.file("image", 64 << 20))?;
+    assert_eq!(probe::occupants(Path::new("/"), device.path()).unwrap(), []);
+    match Command::new(program).args(arguments).arg(device.path()).output() {
+        Ok(output) => assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => return skip(&format!("{program}: {error}")),
+    }
+    Some(data(device.path()))
+}
+
+#[test]
+fn real_filesystems_are_found() {
+    if let Some(found) = found_after("mkfs", "mkfs.ext4", &["-q", "-F"]) {
+        assert_eq!(found, [("ext", Sort::Filesystem)]);
+    }
+    if let Some(found) = found_after("mkswap", "mkswap", &[]) {
+        assert_eq!(found, [("swap", Sort::Swap)]);
+    }
+}
+
+#[test]
+fn a_file_behind_a_loop_device_is_in_use() {
+    let scratch = Scratch::new("backing");
+    let image = scratch.file("image", 1 << 20);
+    assert_eq!(probe::occupants(Path::new("/"), &image).unwrap(), []);
+    let Some(device) = Loop::over(&image) else {
+        return;
+    };
+    let name = device.path().file_name().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(probe::occupants(Path::new("/"), &image).unwrap(), [Occupant::LoopBacking { device: name }]);
+    let number = probe::number_of(Path::new("/"), device.path()).unwrap();
+    assert_eq!(probe::device(Path::new("/"), number).unwrap().backing_file, Some(image));
+}
+
+#[test]
+fn a_disk_is_used_by_whoever_uses_its_partitions() {
+    let scratch = host("users");
+    let users = probe::users(&scratch.path(""), (8, 0));
+    let expected = [
+        Occupant::Partition("sda1".into()),
+        Occupant::Partition("sda2".into()),
+        Occupant::Swap { device: "sda1".into() },
+        Occupant::Holder { device: "sda2".into(), holder: "dm-0".into() },
+    ];
+    assert_eq!(users, expected);
+    let mounted = Occupant::Mount { device: "dm-0".into(), at: "/srv/my data".into() };
+    assert_eq!(probe::users(&scratch.path(""), (252, 0)), [mounted]);
+    assert_eq!(probe::users(&scratch.path(""), (9, 9)), []);
+}
+
+#[test]
+fn the_disk_under_this_directory_is_mounted() {
+    let (root, here) = (Path::new("/"), Path::new(env!("CARGO_MANIFEST_DIR")));
+    let Some(disk) = probe::disk_under(root, here) else {
+        skip::<()>("this directory is on no disk");
+        return;
+    };
+    let users = probe::users(root, disk.number);
+    assert!(users.iter().any(|user| matches!(user, Occupant::Mount { .. } | Occupant::Holder { .. })), "{users:?}");
+}
+
+#[test]
+fn what_is_not_there_is_not_occupied() {
+    assert_eq!(probe::occupants(Path::new("/"), Path::new("/not/there")).unwrap(), []);
+    assert_eq!(probe::occupants(Path::new("/"), Path::new("/dev/null")).unwrap(), []);
+}
