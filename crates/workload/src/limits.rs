@@ -48,6 +48,18 @@ impl Limits {
         self.bytes <= 0 || self.operations == 0
     }
 
+    /// How many operations of `length` bytes this loop has left, the one that ends it included.
+    pub(crate) fn operations_of(&self, length: u32) -> u64 {
+        let bytes = u64::try_from(self.bytes).unwrap_or(0);
+        bytes.div_ceil(u64::from(length.max(1))).min(self.operations)
+    }
+
+    /// Counts `operations` of `length` bytes, of which none was the last of its loop.
+    pub(crate) fn account(&mut self, operations: u64, length: u32) {
+        self.bytes = self.bytes.saturating_sub_unsigned(operations * u64::from(length));
+        self.operations -= operations;
+    }
+
     /// Begins the next loop in which there is something to do; false when there is none.
     pub(crate) fn next_loop(&mut self) -> bool {
         self.bytes = self.bytes.min(0);

@@ -221,3 +221,17 @@ fn pairs_write_what_they_have_trimmed_and_not_before() {
         assert_eq!((write.kind, write.offset, write.length), (OpKind::Write, trim.offset, trim.length));
     }
 }
+
+#[test]
+fn stopping_in_the_middle_of_a_stretch_loses_nothing() {
+    for word in ["read", "randwrite"] {
+        let mut job = rw(word);
+        job.sync.end_fsync = true;
+        let mut issuer = issuer(&job, &one_file(MIB), 1);
+        assert_eq!(drain(&mut issuer, 100).len(), 100);
+        issuer.finish();
+        let rest = drain(&mut issuer, usize::MAX);
+        assert!(rest.iter().all(|op| op.kind == OpKind::Sync && op.closing && op.sequence == 100), "{word}");
+        assert_eq!(rest.len(), usize::from(word == "randwrite"));
+    }
+}

@@ -76,6 +76,19 @@ impl Rules {
         }
     }
 
+    /// The one length of operations of `kind` whose offsets need no more than [`Cursor::next_plain`].
+    pub(crate) fn plain_length(&self, kind: OpKind) -> Option<u32> {
+        let kind = kind.index();
+        let plain = if self.random {
+            self.run == 1
+                && self.random_share[kind] == 100
+                && matches!(self.method, Method::Permuted(_) | Method::Drawn)
+        } else {
+            self.skip == 0
+        };
+        self.sizes[kind].fixed().filter(|_| plain)
+    }
+
     /// Whether one pass touches every block of a file.
     pub(crate) fn covers(&self) -> bool {
         let whole = self.run == 1 && self.skip == 0 && self.random_share == [100; 3];
@@ -226,6 +239,38 @@ impl Cursor {
         self.heads[kind] = at as i64 + i64::from(length) + rules.skip;
         self.left = self.left.saturating_sub(u64::from(length));
         Some((self.start + at, length))
+    }
+
+    /// How many operations of this plain length are left in this pass before an end is met.
+    pub(crate) fn plain_left(&self, kind: OpKind, length: u32) -> u64 {
+        let head = u64::try_from(self.heads[kind.index()]).unwrap_or(self.length);
+        let room = match self.source {
+            Source::InOrder => self.left.min(self.length.saturating_sub(head)),
+            Source::Permuted { .. } | Source::Covered { .. } | Source::Drawn(_) => self.left,
+        };
+        room / u64::from(length.max(1))
+    }
+
+    /// The next offset among those counted by [`Cursor::plain_left`]; [`Cursor::account`] has to follow.
+    #[inline(always)]
+    pub(crate) fn next_plain(&mut self, rules: &Rules, kind: OpKind, length: u32, random: &mut Random) -> u64 {
+        let kind = kind.index();
+        let at = match &mut self.source {
+            Source::InOrder => {
+                let at = self.heads[kind];
+                self.heads[kind] = at + i64::from(length);
+                at as u64
+            }
+            Source::Permuted { order, unit } => order.next().unwrap_or(0) * *unit,
+            Source::Covered { map, unit } => map.take(random.below(map.blocks()), 1).map_or(0, |taken| taken.0 * *unit),
+            Source::Drawn(draws) => draws[kind].draw(random) * u64::from(rules.align[kind]),
+        };
+        self.start + at
+    }
+
+    /// Counts plain operations that were issued.
+    pub(crate) fn account(&mut self, operations: u64, length: u32) {
+        self.left = self.left.saturating_sub(operations * u64::from(length));
     }
 
     #[cold]

@@ -1,10 +1,14 @@
 //! The source of decisions of one worker.
 
+mod lane;
+mod making;
+mod replay;
+
 use std::collections::VecDeque;
 
-use job::{Direction, Job, VerifyMethod};
+use job::Job;
 use units::Nanos;
-use units::random::{Random, mix};
+use units::random::Random;
 
 use crate::decision::{Decision, Next, OpKind, Worker};
 use crate::error::WorkloadError;
@@ -17,7 +21,10 @@ use crate::payload::Payload;
 use crate::picker::Picker;
 use crate::syncs::Syncs;
 use crate::think::{Leave, Think};
-use crate::verify::{HEADER_BYTES, Mismatch, PassRange, Verifier};
+use crate::verify::{Mismatch, Verifier};
+use lane::Lane;
+use making::used_kinds;
+use replay::Replay;
 
 /// Decides, one after the other, the operations of one worker.
 ///
@@ -25,7 +32,7 @@ use crate::verify::{HEADER_BYTES, Mismatch, PassRange, Verifier};
 /// too. Each decision that was issued has to be handed back to [`Issuer::complete`] once, whatever became of it.
 #[derive(Clone, Debug)]
 pub struct Issuer {
-    // What every decision looks at comes first.
+    lane: Lane,
     attention: bool,
     mix: Mix,
     pace: Pace,
@@ -40,7 +47,6 @@ pub struct Issuer {
     checks_reads: bool,
     syncs: Option<Syncs>,
     writes: u64,
-    // What only some decisions look at.
     phase: Phase,
     due_sync: Option<Decision>,
     think: Option<Think>,
@@ -75,12 +81,6 @@ struct Pairs {
     waiting: VecDeque<(Decision, bool)>,
 }
 
-/// Going through decided writes again, as reads.
-#[derive(Clone, Copy, Debug)]
-struct Replay {
-    left: u64,
-}
-
 /// What the issuer was made of, for making it again.
 #[derive(Clone, Debug)]
 struct Origin {
@@ -106,46 +106,18 @@ impl Issuer {
         Ok(issuer)
     }
 
-    fn loading(job: &Job, worker: Worker, layout: &Layout, seed: u64) -> Result<Self, WorkloadError> {
-        let seed = job.pattern.randseed.unwrap_or(seed);
-        let own = mix(seed, u64::from(worker.index));
-        let mix = Mix::new(job);
-        let used = used_kinds(job, mix);
-        let rules = Rules::new(job, used, own);
-        let files = cursors(job, &rules, layout, used)?;
-        let pace = Pace::new(job, mix, own);
-        let verifier = verifier(job, &rules, &pace, used, seed)?;
-        let usable = files.iter().map(Cursor::length).sum();
-        let pairs = (job.pattern.direction == Direction::TrimWrite).then(Pairs::default);
-        let think = Think::new(job);
-        Ok(Self {
-            attention: pairs.is_some() || think.is_some(),
-            mix,
-            pace,
-            limits: Limits::new(job, layout, usable),
-            sequence: 0,
-            completed: 0,
-            picker: Picker::new(job.files.service, files.len(), own),
-            files,
-            rules,
-            streams: Streams { kinds: Random::new(own, 1), places: Random::new(own, 2), files: Random::new(own, 3) },
-            checks_reads: verifier.is_some() && job.pattern.direction == Direction::Read,
-            syncs: Syncs::new(job),
-            writes: 0,
-            phase: Phase::Load,
-            due_sync: None,
-            think,
-            pairs,
-            replay: None,
-            payload: Payload::new(job, own),
-            verifier,
-            origin: Box::new(Origin { job: job.clone(), worker, layout: layout.clone(), seed }),
-        })
-    }
-
     /// What to do at `now`, which must not run backwards.
     #[inline(always)]
     pub fn next(&mut self, now: Nanos) -> Next {
+        if self.lane.is_open() {
+            return Next::Issue(self.next_in_lane(now));
+        }
+        self.next_of_any_kind(now)
+    }
+
+    #[inline(never)]
+    fn next_of_any_kind(&mut self, now: Nanos) -> Next {
+        self.close_lane();
         loop {
             if self.attention
                 && let Some(next) = self.attend(now)
@@ -221,6 +193,7 @@ impl Issuer {
         if self.limits.spend(length) {
             self.end_loop();
         }
+        self.open_lane();
         op
     }
 
@@ -301,6 +274,19 @@ impl Issuer {
         None
     }
 
+    /// Begins the next loop; false, and nothing comes any more, when there is none.
+    fn next_loop(&mut self) -> bool {
+        if !self.limits.next_loop() {
+            self.phase = Phase::Done;
+            return false;
+        }
+        self.phase = Phase::Load;
+        if self.files.iter().all(Cursor::is_done) {
+            self.renew_files();
+        }
+        true
+    }
+
     /// Whether the loop that is ending ends with syncs.
     fn syncs_at_end(&self) -> bool {
         let (sync, job) = (&self.origin.job.sync, &self.origin.job);
@@ -364,6 +350,7 @@ impl Issuer {
     /// Issues no more data: what follows is what ends the job (its last writes of pairs, `end_fsync`), then
     /// [`Next::Done`]. For a job whose `runtime` is over.
     pub fn finish(&mut self) {
+        self.close_lane();
         self.limits.stop();
         self.replay = self.replay.map(|_| Replay { left: 0 });
         if self.phase == Phase::Load {
@@ -403,85 +390,6 @@ impl Issuer {
         let used = used_kinds(job, self.mix);
         kinds.into_iter().filter(|(kind, _)| used[kind.index()]).map(|(_, sizes)| sizes.max()).max().unwrap_or(0)
     }
-
-    /// An issuer that reads back and checks what this one has written; `None` where there is nothing to check.
-    ///
-    /// No list of writes is kept: the decisions are made once more from the same seed, and its writes come as
-    /// reads. Where every block is written once in each pass, the first pass is enough, since later ones touch
-    /// the same blocks.
-    #[must_use]
-    pub fn verify_pass(&self) -> Option<Self> {
-        let job = &self.origin.job;
-        if job.verify.method.is_none() || !job.verify.do_verify || self.replay.is_some() || self.writes == 0 {
-            return None;
-        }
-        let once = self.rules.covers() && matches!(self.mix, Mix::Only(_));
-        let mut again = (*self.origin).clone();
-        if once {
-            again.layout.size = None;
-            again.layout.io_size = None;
-            let extent = &mut again.job.extent;
-            (extent.number_ios, extent.loops, extent.time_based) = (None, 1, false);
-        }
-        let mut issuer = Self::loading(&again.job, again.worker, &again.layout, again.seed).ok()?;
-        issuer.replay(self.writes);
-        let passes = self.possible_passes(once);
-        if let Some(verifier) = &mut issuer.verifier {
-            verifier.demand(passes);
-        }
-        Some(issuer)
-    }
-
-    /// In which passes the blocks that were written may have been written last.
-    fn possible_passes(&self, once: bool) -> PassRange {
-        let last = self.files.iter().map(|file| file.pass).max().unwrap_or(0);
-        let complete = |file: &Cursor| if file.is_done() { file.pass } else { file.pass.saturating_sub(1) };
-        let first = if once { self.files.iter().map(complete).min().unwrap_or(0) } else { 0 };
-        PassRange { first, last }
-    }
-
-    fn replay(&mut self, writes: u64) {
-        self.replay = Some(Replay { left: writes });
-        self.pace.rehearse();
-        self.think = None;
-        self.syncs = None;
-        self.pairs = None;
-        self.checks_reads = true;
-        self.attention = true;
-    }
-
-    /// The next write, as a read.
-    fn replayed(&mut self, now: Nanos) -> Next {
-        let pairs = self.origin.job.pattern.direction == Direction::TrimWrite;
-        let written = if pairs { OpKind::Trim } else { OpKind::Write };
-        loop {
-            let left = self.replay.is_some_and(|replay| replay.left > 0);
-            if !left || (self.phase != Phase::Load && !self.next_loop()) {
-                return Next::Done;
-            }
-            match self.next_data(Nanos::MAX) {
-                Some(Next::Issue(op)) if op.kind == written => {
-                    self.replay = self.replay.map(|replay| Replay { left: replay.left - 1 });
-                    return Next::Issue(Decision { kind: OpKind::Read, intended: now, ..op });
-                }
-                Some(_) => self.completed += 1,
-                None => self.end_loop(),
-            }
-        }
-    }
-
-    /// Begins the next loop; false, and nothing comes any more, when there is none.
-    fn next_loop(&mut self) -> bool {
-        if !self.limits.next_loop() {
-            self.phase = Phase::Done;
-            return false;
-        }
-        self.phase = Phase::Load;
-        if self.files.iter().all(Cursor::is_done) {
-            self.renew_files();
-        }
-        true
-    }
 }
 
 impl Pairs {
@@ -500,66 +408,4 @@ impl Pairs {
             self.waiting[place].1 = true;
         }
     }
-}
-
-fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {
-    let pairs = job.pattern.direction == Direction::TrimWrite;
-    [mix.includes(OpKind::Read), mix.includes(OpKind::Write) && !pairs, mix.includes(OpKind::Trim)]
-}
-
-fn cursors(job: &Job, rules: &Rules, layout: &Layout, used: [bool; 3]) -> Result<Vec<Cursor>, WorkloadError> {
-    if layout.files.is_empty() {
-        return Err(WorkloadError::new("filename", "the job has no file"));
-    }
-    let greatest = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).max().unwrap_or(1);
-    let cursor = |(index, extent): (usize, &_)| {
-        let cursor = Cursor::new(rules, *extent, index, used);
-        if cursor.length() < u64::from(greatest) {
-            let message = format!(
-                "file {} of job {} offers {} bytes, less than a block of {greatest}",
-                index + 1,
-                job.name,
-                extent.length
-            );
-            return Err(WorkloadError::new("size", message));
-        }
-        Ok(cursor)
-    };
-    layout.files.iter().enumerate().map(cursor).collect()
-}
-
-/// The maker and checker of blocks, where the job verifies.
-///
-/// Blocks are as long as the least block size unless `verify_interval` says otherwise. So where writes of
-/// different sizes overlap (`norandommap`, skewed distributions), each block is whole, whichever write came last.
-fn verifier(
-    job: &Job,
-    rules: &Rules,
-    pace: &Pace,
-    used: [bool; 3],
-    seed: u64,
-) -> Result<Option<Verifier>, WorkloadError> {
-    let Some(method) = job.verify.method else { return Ok(None) };
-    let kinds = (0..3).filter(|&kind| used[kind]);
-    let least = kinds.map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
-    let interval = job.verify.interval.filter(|&interval| interval > 0).unwrap_or(least);
-    if method != VerifyMethod::Pattern && (interval as usize) < HEADER_BYTES.max(1) {
-        let option = if job.verify.interval.is_some() { "verify_interval" } else { "bs" };
-        let message = format!("{interval} bytes have no room for a verification header of {HEADER_BYTES}");
-        return Err(WorkloadError::new(option, message));
-    }
-    let writes = job.pattern.direction.writes();
-    if writes && rules.may_overlap() && !rules.keeps_to(interval, used) {
-        let message = format!(
-            "writes may overlap and do not all begin and end on multiples of {interval} bytes, so blocks could \
-             not be told from damaged ones: choose sizes that are multiples of it"
-        );
-        return Err(WorkloadError::new("verify", message));
-    }
-    if writes && pace.order_depends_on_time() {
-        let message = "with a rate for only one of reads and writes, the order of operations depends on the device \
-                       and cannot be repeated for verification: give both a rate, or neither";
-        return Err(WorkloadError::new("verify", message));
-    }
-    Ok(Some(Verifier::new(method, &job.verify.pattern, interval, seed)))
 }

@@ -1,0 +1,123 @@
+//! From a job to its issuer.
+
+use job::{Direction, Job, VerifyMethod};
+use units::random::{Random, mix};
+
+use super::lane::Lane;
+use super::{Issuer, Origin, Pairs, Phase, Streams};
+use crate::decision::{OpKind, Worker};
+use crate::error::WorkloadError;
+use crate::files::Layout;
+use crate::limits::Limits;
+use crate::mix::Mix;
+use crate::offsets::{Cursor, Rules};
+use crate::pace::Pace;
+use crate::payload::Payload;
+use crate::picker::Picker;
+use crate::syncs::Syncs;
+use crate::think::Think;
+use crate::verify::{HEADER_BYTES, Verifier};
+
+impl Issuer {
+    pub(super) fn loading(job: &Job, worker: Worker, layout: &Layout, seed: u64) -> Result<Self, WorkloadError> {
+        let seed = job.pattern.randseed.unwrap_or(seed);
+        let own = mix(seed, u64::from(worker.index));
+        let mix = Mix::new(job);
+        let used = used_kinds(job, mix);
+        let rules = Rules::new(job, used, own);
+        let files = cursors(job, &rules, layout, used)?;
+        let pace = Pace::new(job, mix, own);
+        let verifier = verifier(job, &rules, &pace, used, seed)?;
+        let usable = files.iter().map(Cursor::length).sum();
+        let pairs = (job.pattern.direction == Direction::TrimWrite).then(Pairs::default);
+        let think = Think::new(job);
+        let syncs = Syncs::new(job);
+        let simple = pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
+        Ok(Self {
+            lane: Lane::new(mix, &pace, &rules, simple),
+            attention: pairs.is_some() || think.is_some(),
+            mix,
+            pace,
+            limits: Limits::new(job, layout, usable),
+            sequence: 0,
+            completed: 0,
+            picker: Picker::new(job.files.service, files.len(), own),
+            files,
+            rules,
+            streams: Streams { kinds: Random::new(own, 1), places: Random::new(own, 2), files: Random::new(own, 3) },
+            checks_reads: verifier.is_some() && job.pattern.direction == Direction::Read,
+            syncs,
+            writes: 0,
+            phase: Phase::Load,
+            due_sync: None,
+            think,
+            pairs,
+            replay: None,
+            payload: Payload::new(job, own),
+            verifier,
+            origin: Box::new(Origin { job: job.clone(), worker, layout: layout.clone(), seed }),
+        })
+    }
+}
+
+pub(super) fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {
+    let pairs = job.pattern.direction == Direction::TrimWrite;
+    [mix.includes(OpKind::Read), mix.includes(OpKind::Write) && !pairs, mix.includes(OpKind::Trim)]
+}
+
+fn cursors(job: &Job, rules: &Rules, layout: &Layout, used: [bool; 3]) -> Result<Vec<Cursor>, WorkloadError> {
+    if layout.files.is_empty() {
+        return Err(WorkloadError::new("filename", "the job has no file"));
+    }
+    let greatest = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).max().unwrap_or(1);
+    let cursor = |(index, extent): (usize, &_)| {
+        let cursor = Cursor::new(rules, *extent, index, used);
+        if cursor.length() < u64::from(greatest) {
+            let message = format!(
+                "file {} of job {} offers {} bytes, less than a block of {greatest}",
+                index + 1,
+                job.name,
+                extent.length
+            );
+            return Err(WorkloadError::new("size", message));
+        }
+        Ok(cursor)
+    };
+    layout.files.iter().enumerate().map(cursor).collect()
+}
+
+/// The maker and checker of blocks, where the job verifies.
+///
+/// Blocks are as long as the least block size unless `verify_interval` says otherwise. So where writes of
+/// different sizes overlap (`norandommap`, skewed distributions), each block is whole, whichever write came last.
+fn verifier(
+    job: &Job,
+    rules: &Rules,
+    pace: &Pace,
+    used: [bool; 3],
+    seed: u64,
+) -> Result<Option<Verifier>, WorkloadError> {
+    let Some(method) = job.verify.method else { return Ok(None) };
+    let kinds = (0..3).filter(|&kind| used[kind]);
+    let least = kinds.map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
+    let interval = job.verify.interval.filter(|&interval| interval > 0).unwrap_or(least);
+    if method != VerifyMethod::Pattern && (interval as usize) < HEADER_BYTES.max(1) {
+        let option = if job.verify.interval.is_some() { "verify_interval" } else { "bs" };
+        let message = format!("{interval} bytes have no room for a verification header of {HEADER_BYTES}");
+        return Err(WorkloadError::new(option, message));
+    }
+    let writes = job.pattern.direction.writes();
+    if writes && rules.may_overlap() && !rules.keeps_to(interval, used) {
+        let message = format!(
+            "writes may overlap and do not all begin and end on multiples of {interval} bytes, so blocks could \
+             not be told from damaged ones: choose sizes that are multiples of it"
+        );
+        return Err(WorkloadError::new("verify", message));
+    }
+    if writes && pace.order_depends_on_time() {
+        let message = "with a rate for only one of reads and writes, the order of operations depends on the device \
+                       and cannot be repeated for verification: give both a rate, or neither";
+        return Err(WorkloadError::new("verify", message));
+    }
+    Ok(Some(Verifier::new(method, &job.verify.pattern, interval, seed)))
+}
