@@ -38,13 +38,13 @@ impl Mapping {
         if bytes == 0 {
             return Ok(Self { file, base: None, bytes });
         }
-        let access = if file.is_writable() { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+        let access = if file.access().write { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
         // SAFETY: a new mapping at a place of the kernel's choice touches no memory that is in use.
         let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.fd(), 0) };
         if base == libc::MAP_FAILED {
             let error = io::Error::last_os_error();
             return Err(Error::system(ErrorKind::Engine, "map", file.path().display().to_string(), &error)
-                .with_remedy("use ioengine=psync, or a smaller file"));
+                .with_remedy("a file must be readable to be mapped; use ioengine=psync where it is not"));
         }
         Ok(Self { base: NonNull::new(base.cast()), file, bytes })
     }
@@ -68,7 +68,7 @@ impl Mapping {
     }
 
     fn write(&self, op: &Op, from: *const u8) -> i32 {
-        if !self.file.is_writable() {
+        if !self.file.access().write {
             return -libc::EBADF;
         }
         let Some((to, length)) = self.span(op) else {
@@ -104,8 +104,8 @@ impl Drop for Mapping {
 impl Mmap {
     pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
         let mappings = files.into_iter().map(Mapping::new).collect::<Result<_, _>>()?;
-        let ready = Vec::with_capacity(setup.depth as usize);
-        Ok(Self { mappings, buffers: Buffers::new(setup)?, ready, clock: setup.clock })
+        let buffers = Buffers::new(setup)?;
+        Ok(Self { mappings, buffers, ready: Vec::with_capacity(setup.depth as usize), clock: setup.clock })
     }
 
     fn perform(&self, op: &Op) -> i32 {

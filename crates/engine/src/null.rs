@@ -25,8 +25,8 @@ impl Null {
     ///
     /// When memory for the buffers cannot be had.
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
-        let taken = Vec::with_capacity(setup.depth as usize);
-        Ok(Self { taken, buffers: Buffers::new(setup)?, clock: setup.clock })
+        let buffers = Buffers::new(setup)?;
+        Ok(Self { taken: Vec::with_capacity(setup.depth as usize), buffers, clock: setup.clock })
     }
 }
 

@@ -22,7 +22,7 @@ pub trait Visitor {
 }
 
 /// Makes the target that `setup` describes over `files` and shows it to `visitor`. Operations name files by
-/// their places in the list.
+/// their places in the list. `mmap` needs them open for reads even where it only writes; `null` uses none.
 ///
 /// The target belongs to the calling thread: call this on the worker's own.
 ///

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::os::fd::RawFd;
+use std::path::Path;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Builder, IoUring, opcode, types};
@@ -17,6 +18,7 @@ use crate::clock::{Clock, timespec};
 use crate::error::{Error, ErrorKind};
 use crate::files::{File, FileKind};
 use crate::inline::{self, PUNCH};
+use crate::probe;
 use crate::queue::{self, Queue};
 use crate::setup::Setup;
 use crate::slots::Slots;
@@ -92,6 +94,9 @@ pub(crate) struct Uring {
 
 impl Uring {
     pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+        if setup.hipri {
+            files.iter().try_for_each(check_polled)?;
+        }
         let ring = build(setup).map_err(|error| refused(&error))?;
         if !ring.params().is_feature_ext_arg() {
             return Err(Error::found(
@@ -320,13 +325,32 @@ fn build(setup: &Setup) -> io::Result<IoUring> {
             builder.setup_sqpoll(SQPOLL_IDLE_MS);
             setup.sqpoll_cpu.map(|cpu| builder.setup_sqpoll_cpu(cpu));
         }
-        match builder.dontfork().build(setup.depth.next_power_of_two()) {
+        match builder.dontfork().build(setup.depth) {
             Ok(ring) => return Ok(ring),
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
             Err(error) => return Err(error),
         }
     }
     Err(refusal)
+}
+
+/// Checks that completions of a file can be polled for, since a polled ring carries out nothing else.
+fn check_polled(file: &File) -> Result<(), Error> {
+    let refused = |reason: &str, remedy: &str| {
+        Err(Error::found(ErrorKind::Engine, "poll", file.path().display().to_string(), reason).with_remedy(remedy))
+    };
+    if !file.access().direct {
+        return refused("only direct operations can be polled for", "add direct=1 or remove hipri=1");
+    }
+    let root = Path::new("/");
+    let device = probe::number_of(root, file.path()).and_then(|number| probe::device(root, number));
+    match device {
+        Some(device) if !device.polls => refused(
+            "its device has no queues for polling",
+            "give the driver some (as nvme.poll_queues=2 on the kernel's command line) or remove hipri=1",
+        ),
+        _ => Ok(()),
+    }
 }
 
 fn register_files(ring: &IoUring, setup: &Setup, files: &[File]) -> Result<bool, Error> {

@@ -70,7 +70,7 @@ pub struct File {
     bytes: u64,
     /// Offsets and lengths of direct operations are multiples of this; 1 without `O_DIRECT`.
     unit_bytes: u32,
-    writable: bool,
+    access: Access,
 }
 
 impl File {
@@ -109,9 +109,10 @@ impl File {
         Err(Error::found(ErrorKind::Direct, "use", self.path.display().to_string(), reason).with_remedy(remedy))
     }
 
-    /// Whether it was opened for writes.
-    pub(crate) fn is_writable(&self) -> bool {
-        self.writable
+    /// How it was opened.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        self.access
     }
 
     pub(crate) fn fd(&self) -> RawFd {
@@ -175,7 +176,19 @@ pub fn open(path: &Path, access: Access) -> Result<File, Error> {
         FileKind::Character => 0,
     };
     let unit_bytes = if access.direct { unit_bytes(&file, kind) } else { 1 };
-    Ok(File { file, path: path.to_owned(), kind, bytes, unit_bytes, writable: access.write })
+    Ok(File { file, path: path.to_owned(), kind, bytes, unit_bytes, access })
+}
+
+/// Removes a file. One that is not there is no failure.
+///
+/// # Errors
+///
+/// When the system refuses.
+pub fn remove(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::file("remove", path, &error)),
+        _ => Ok(()),
+    }
 }
 
 /// Makes the directories above `path`.

@@ -21,6 +21,8 @@ pub struct Device {
     pub physical_block_bytes: u32,
     /// Whether it has moving parts, as far as it tells.
     pub rotational: bool,
+    /// Whether it has queues whose completions can be polled for (`hipri`).
+    pub polls: bool,
     /// Whether it refuses writes.
     pub read_only: bool,
     /// What its maker calls it.
@@ -72,6 +74,7 @@ pub fn device(root: &Path, number: Number) -> Option<Device> {
         logical_block_bytes: queue("logical_block_size").map_or(512, |bytes| bytes as u32),
         physical_block_bytes: queue("physical_block_size").map_or(512, |bytes| bytes as u32),
         rotational: queue("rotational") == Some(1),
+        polls: queue("io_poll") == Some(1),
         read_only: figure(place.join("ro")) == Some(1),
         model: line(&whole.join("device/model")),
         scheduler: line(&whole.join("queue/scheduler")).and_then(|text| chosen(&text)),

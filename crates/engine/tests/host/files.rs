@@ -1,15 +1,14 @@
 //! Opening, laying out and invalidating files.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::loops::Loop;
+use crate::scratch::Scratch;
 use engine::files::{self, Access, Content, Fallocate, FileKind, Laid, Layout, OpenSync, Progress};
 use engine::{Error, ErrorKind, probe};
-use support::{Loop, Scratch};
 
 const MIB: u64 = 1 << 20;
 
@@ -123,6 +122,10 @@ fn opening_makes_files_only_when_asked_to() {
     assert!(files::open(&scratch.path("x/data"), write).is_err());
     files::open(&scratch.path("x/data"), Access { create: true, ..write }).unwrap();
     assert!(scratch.path("x/data").exists());
+    files::remove(&scratch.path("x/data")).unwrap();
+    assert!(!scratch.path("x/data").exists());
+    files::remove(&scratch.path("x/data")).unwrap();
+    assert!(files::remove(&scratch.path("x")).unwrap_err().to_string().contains("cannot remove"));
 }
 
 #[test]

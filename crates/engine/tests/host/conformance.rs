@@ -1,12 +1,11 @@
 //! The conformance suite over every engine, on files and on a block device, and with faults on top.
 
-mod support;
-
 use std::path::Path;
 
+use crate::loops::Loop;
+use crate::scratch::Scratch;
 use engine::files::{self, Access};
 use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor, with_target};
-use support::{Loop, Scratch};
 use target::Target;
 use target::conformance::{Subject, check};
 use target::testing::{Faults, Faulty};

@@ -1,14 +1,13 @@
 //! Probes on a host made of files, and on loop devices with real data on them.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use crate::loops::{Loop, skip};
+use crate::scratch::Scratch;
 use engine::probe::{self, Occupant, Sort};
-use support::{Loop, Scratch, skip};
 use units::Nanos;
 
 /// A host with the disk `sda` (8:0), its partitions `sda1` and `sda2`, and `dm-0` (252:0) stacked on `sda2`.

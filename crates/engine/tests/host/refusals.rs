@@ -1,0 +1,80 @@
+//! What cannot be had is refused before the first operation, with a remedy.
+
+use crate::scratch::Scratch;
+use engine::files::{self, Access, File};
+use engine::{Clock, EngineKind, Error, ErrorKind, Setup, Visitor, thread, with_target};
+use target::Target;
+
+/// A visitor that must not be called.
+struct Never;
+
+impl Visitor for Never {
+    type Output = ();
+
+    fn visit<T: Target>(self, _: T) {
+        panic!("there is a target");
+    }
+}
+
+fn refusal(setup: &Setup, files: Vec<File>) -> Error {
+    with_target(setup, files, Never).unwrap_err()
+}
+
+fn setup(engine: EngineKind, depth: u32) -> Setup {
+    Setup::new(engine, depth, 512, Clock::start())
+}
+
+#[test]
+fn more_native_operations_than_the_host_allows() {
+    let error = refusal(&setup(EngineKind::Libaio, 1 << 30), Vec::new());
+    assert_eq!(error.kind, ErrorKind::Engine);
+    assert!(error.to_string().contains("iodepth"), "{error}");
+    let limit: u32 = std::fs::read_to_string("/proc/sys/fs/aio-max-nr").unwrap().trim().parse().unwrap();
+    let error = refusal(&setup(EngineKind::Libaio, limit + 1), Vec::new());
+    assert!(error.to_string().contains("raise sysctl fs.aio-max-nr"), "{error}");
+}
+
+#[test]
+fn a_ring_larger_than_rings_can_be() {
+    let error = refusal(&setup(EngineKind::IoUring, 1 << 20), Vec::new());
+    assert!(error.to_string().starts_with("cannot set up io_uring: "), "{error}");
+    assert!(error.remedy.is_some_and(|remedy| remedy.contains("iodepth")));
+}
+
+#[test]
+fn polling_where_nothing_can_be_polled() {
+    let scratch = Scratch::new("polled");
+    let path = scratch.file("data", 4096);
+    let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
+    let error = refusal(&Setup { hipri: true, ..setup(EngineKind::IoUring, 1) }, vec![file]);
+    assert!(error.to_string().contains("add direct=1 or remove hipri=1"), "{error}");
+}
+
+#[test]
+fn more_buffers_than_there_are_addresses() {
+    let error = refusal(&Setup { buffer_bytes: u32::MAX, ..setup(EngineKind::Null, u32::MAX) }, Vec::new());
+    assert_eq!(error.kind, ErrorKind::Memory);
+}
+
+#[test]
+fn processors_that_do_not_exist() {
+    for cpu in [1023, u32::MAX] {
+        let error = thread::pin(&[cpu]).unwrap_err();
+        assert!(error.to_string().contains(&format!("processors {cpu}")), "{error}");
+    }
+    thread::pin(&[]).unwrap();
+    thread::exact_timers().unwrap();
+}
+
+#[test]
+fn a_pinned_thread_stays_where_it_is_pinned() {
+    let allowed = |_| std::thread::available_parallelism().unwrap().get();
+    let before = allowed(());
+    let inside = std::thread::spawn(move || thread::pin(&[0]).map(allowed)).join().unwrap();
+    match inside {
+        Ok(count) => assert_eq!(count, 1),
+        // Processor 0 may be forbidden to this process.
+        Err(error) => assert_eq!(error.kind, ErrorKind::Host),
+    }
+    assert_eq!(allowed(()), before, "another thread was pinned");
+}

@@ -1,0 +1,63 @@
+//! Deadlines are kept: never early, and as near as the kernel allows.
+
+#[path = "host/scratch.rs"]
+mod scratch;
+
+use engine::files::{self, Access};
+use engine::{Clock, EngineKind, Setup, Visitor, thread, with_target};
+use scratch::Scratch;
+use target::{Kind, Op, Tag, Target};
+use units::Nanos;
+
+/// Waits for a row of deadlines, `gap` apart, with an operation in flight at most of them, and returns the
+/// median of how late it was.
+struct Deadlines {
+    gap: Nanos,
+}
+
+const COUNT: usize = 201;
+
+impl Visitor for Deadlines {
+    type Output = Nanos;
+
+    fn visit<T: Target>(self, mut target: T) -> Nanos {
+        let mut done = Vec::new();
+        let mut late = Vec::new();
+        let mut due = target.now() + self.gap;
+        for step in 0..COUNT {
+            if step.is_multiple_of(2) {
+                target.submit(Op { tag: Tag(0), kind: Kind::Read, file: 0, offset: 0, length: 4096, skip: 0 });
+            }
+            // One more than is in flight, so that the deadline ends the wait.
+            target.wait(2, due, &mut done);
+            let now = target.now();
+            assert!(now >= due, "returned {} early", due - now);
+            late.push(now - due);
+            while done.is_empty() && step.is_multiple_of(2) {
+                target.wait(1, Nanos::MAX, &mut done);
+            }
+            done.clear();
+            due = due.max(now) + self.gap;
+        }
+        late.sort();
+        late[COUNT / 2]
+    }
+}
+
+#[test]
+fn deadlines_near_and_far_are_kept_by_every_engine() {
+    let scratch = Scratch::new("timing");
+    let path = scratch.file("data", 1 << 20);
+    thread::exact_timers().unwrap();
+    for engine in EngineKind::ALL {
+        for micros in [20, 200, 1_000] {
+            let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
+            let setup = Setup::new(engine, 1, 4096, Clock::start());
+            let gap = Nanos::from_micros(micros);
+            let late = with_target(&setup, vec![file], Deadlines { gap }).unwrap();
+            println!("{} every {micros} us: {late} late", engine.name());
+            // An idle machine is late by less than a microsecond; a busy one may keep the thread waiting.
+            assert!(late < Nanos::from_micros(500), "{} every {micros} us: {late} late", engine.name());
+        }
+    }
+}
