@@ -2,7 +2,7 @@
 //!
 //! A plain program rather than a harness: it prints the best of several runs, which is what a loop that must not
 //! be disturbed by its own generator depends on.
-#![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a benchmark reads the clock and prints")]
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a benchmark reads the clock and prints")]
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -75,7 +75,10 @@ impl Sizer {
     pub(crate) fn draw(&self, random: &mut Random) -> u32 {
         match self {
             Self::Fixed(size) => *size,
-            Self::Range { min, max, step, count } => (min + step * random.below(*count) as u32).min(*max),
+            Self::Range { min, max, step, count } => {
+                let size = u64::from(*min) + u64::from(*step) * random.below(*count);
+                u32::try_from(size).unwrap_or(*max).min(*max)
+            }
             Self::Split { totals, sum } => {
                 let point = random.below(*sum) as u32;
                 totals.iter().find(|part| point < part.0).map_or(totals[0].1, |part| part.1)

@@ -235,3 +235,22 @@ fn stopping_in_the_middle_of_a_stretch_loses_nothing() {
         assert_eq!(rest.len(), usize::from(word == "randwrite"));
     }
 }
+
+#[test]
+fn absurd_sizes_and_skips_are_refused_or_end() {
+    let mut job = rw("randread");
+    sizes(&mut job, &BlockSizes::Range(512, 4096));
+    let error = Issuer::new(&job, Worker::default(), &one_file(u64::MAX), 1).expect_err("no map is that large");
+    assert_eq!(error.option, "size");
+    assert!(Issuer::new(&job, Worker::default(), &one_file(511), 1).is_err());
+    assert!(Issuer::new(&job, Worker::default(), &files(&[]), 1).is_err());
+    for skip in [i64::MIN, i64::MAX, -1 << 40, 1 << 40] {
+        let mut job = rw("read");
+        job.pattern.modifier = skip;
+        assert!(run(&job, &one_file(MIB), 1).len() <= 256);
+    }
+    let mut endless = rw("randread");
+    endless.extent.time_based = true;
+    let mut issuer = issuer(&endless, &one_file(u64::MAX), 1);
+    assert_eq!(drain(&mut issuer, 100).len(), 100);
+}

@@ -7,7 +7,7 @@ use super::lane::Lane;
 use super::{Issuer, Origin, Pairs, Phase, Streams};
 use crate::decision::{OpKind, Worker};
 use crate::error::WorkloadError;
-use crate::files::Layout;
+use crate::files::{FileExtent, Layout};
 use crate::limits::Limits;
 use crate::mix::Mix;
 use crate::offsets::{Cursor, Rules};
@@ -70,18 +70,17 @@ fn cursors(job: &Job, rules: &Rules, layout: &Layout, used: [bool; 3]) -> Result
         return Err(WorkloadError::new("filename", "the job has no file"));
     }
     let greatest = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).max().unwrap_or(1);
-    let cursor = |(index, extent): (usize, &_)| {
-        let cursor = Cursor::new(rules, *extent, index, used);
-        if cursor.length() < u64::from(greatest) {
-            let message = format!(
-                "file {} of job {} offers {} bytes, less than a block of {greatest}",
-                index + 1,
-                job.name,
-                extent.length
-            );
+    let cursor = |(index, extent): (usize, &FileExtent)| {
+        let (name, number, length) = (&job.name, index + 1, extent.length);
+        if length < u64::from(greatest) {
+            let message = format!("file {number} of job {name} offers {length} bytes, less than a block of {greatest}");
             return Err(WorkloadError::new("size", message));
         }
-        Ok(cursor)
+        if rules.is_too_large(length) {
+            let message = format!("file {number} of job {name} has too many blocks for a map: set norandommap");
+            return Err(WorkloadError::new("size", message));
+        }
+        Ok(Cursor::new(rules, *extent, index, used))
     };
     layout.files.iter().enumerate().map(cursor).collect()
 }
@@ -101,7 +100,7 @@ fn verifier(
     let kinds = (0..3).filter(|&kind| used[kind]);
     let least = kinds.map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
     let interval = job.verify.interval.filter(|&interval| interval > 0).unwrap_or(least);
-    if method != VerifyMethod::Pattern && (interval as usize) < HEADER_BYTES.max(1) {
+    if method != VerifyMethod::Pattern && (interval as usize) < HEADER_BYTES {
         let option = if job.verify.interval.is_some() { "verify_interval" } else { "bs" };
         let message = format!("{interval} bytes have no room for a verification header of {HEADER_BYTES}");
         return Err(WorkloadError::new(option, message));

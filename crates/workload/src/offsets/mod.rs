@@ -15,6 +15,9 @@ use crate::files::FileExtent;
 use crate::sizes::Sizer;
 use coverage::Coverage;
 
+/// The most blocks that a map is made for: 1 PiB of 4 KiB, at half a gigabyte before anything is touched.
+const MOST_MAPPED: u64 = 1 << 38;
+
 /// What holds for all files of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
@@ -95,6 +98,15 @@ impl Rules {
         whole && (!self.random || matches!(self.method, Method::Permuted(_) | Method::Covered(_)))
     }
 
+    /// Whether a region of `bytes` has more blocks than a map can be made for.
+    pub(crate) fn is_too_large(&self, bytes: u64) -> bool {
+        let blocks = match self.method {
+            Method::Covered(unit) if self.random => bytes / u64::from(unit),
+            _ => 0,
+        };
+        blocks > MOST_MAPPED
+    }
+
     /// Whether an operation may overlap an earlier one of the same pass.
     pub(crate) fn may_overlap(&self) -> bool {
         !self.covers()
@@ -158,7 +170,9 @@ impl Cursor {
     pub(crate) fn new(rules: &Rules, extent: FileExtent, index: usize, used: [bool; 3]) -> Self {
         let least = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
         let unit = u64::from(least);
-        let length = if rules.unaligned { extent.length } else { extent.length / unit * unit };
+        // Heads are signed, since a skip may lead to before the start.
+        let most = extent.length.min((i64::MAX as u64).saturating_sub(extent.start));
+        let length = if rules.unaligned { most } else { most / unit * unit };
         let mut cursor = Self {
             start: extent.start,
             length,
@@ -236,7 +250,7 @@ impl Cursor {
             self.in_sequence(rules, kind, length)
         }
         .or_else(|| self.exhausted())?;
-        self.heads[kind] = at as i64 + i64::from(length) + rules.skip;
+        self.heads[kind] = (at as i64 + i64::from(length)).saturating_add(rules.skip);
         self.left = self.left.saturating_sub(u64::from(length));
         Some((self.start + at, length))
     }
@@ -298,7 +312,7 @@ impl Cursor {
     fn turn_round(&mut self, rules: &Rules, kind: usize, length: u32, head: i64) -> Option<(u64, u32)> {
         let (end, least) = (self.length as i64, i64::from(rules.sizes[kind].min()));
         let at = if head < 0 {
-            end + rules.skip
+            end.saturating_add(rules.skip)
         } else if end - head >= least {
             head
         } else if rules.skip <= 0 || head == end {
