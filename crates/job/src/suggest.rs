@@ -2,12 +2,12 @@
 
 /// The word nearest to `text`, if any is near enough to be a slip of the fingers.
 pub(crate) fn closest<'a>(text: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (text.chars().count() / 3).clamp(1, 4);
-    words
-        .map(|word| (distance(text, word), word))
-        .filter(|(d, _)| *d <= limit)
-        .min_by_key(|(d, _)| *d)
-        .map(|(_, word)| word)
+    let length = text.chars().count();
+    let limit = (length / 3).clamp(1, 4);
+    // Each character too many or too few is a slip of its own.
+    let near = words.filter(|word| word.len().abs_diff(length) <= limit);
+    let ranked = near.map(|word| (distance(text, word), word)).filter(|(slips, _)| *slips <= limit);
+    ranked.min_by_key(|(slips, _)| *slips).map(|(_, word)| word)
 }
 
 /// How many characters to insert, remove or replace to make one text of the other (Levenshtein), case ignored.

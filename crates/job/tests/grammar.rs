@@ -1,0 +1,408 @@
+//! Every quirk of fio's job language, in both dialects: what fio makes of it, and what the strict dialect says.
+
+mod support;
+
+use job::{Dialect, FileOrder, Job, Parsed, Plan, Size, parse_command_line, parse_file_text, parse_files};
+use support::{World, codes, fio_job, lines, parse, words};
+use units::{Bytes, Nanos};
+
+/// A quirk: its number, a job file, what fio makes of it, and the kinds of problem that the strict dialect reports.
+struct Quirk {
+    name: &'static str,
+    text: &'static str,
+    fio: fn(&Job) -> bool,
+    strict: &'static [&'static str],
+}
+
+const fn quirk(
+    name: &'static str,
+    text: &'static str,
+    fio: fn(&Job) -> bool,
+    strict: &'static [&'static str],
+) -> Quirk {
+    Quirk { name, text, fio, strict }
+}
+
+fn filenames(job: &Job) -> Vec<&str> {
+    job.files.filenames.iter().map(String::as_str).collect()
+}
+
+fn sizes(job: &Job) -> [u32; 3] {
+    let sizes = &job.pattern.block_sizes;
+    [sizes.read.min(), sizes.write.min(), sizes.trim.min()]
+}
+
+fn bytes(job: &Job) -> Option<u64> {
+    match job.extent.size? {
+        Size::Bytes(bytes) => Some(bytes.get()),
+        Size::Percent(_) => None,
+    }
+}
+
+const QUIRKS: &[Quirk] = &[
+    quirk("G1 comments cut values", "[a]\nfilename=/x#y", |j| filenames(j) == ["/x"], &["comment-in-value"]),
+    quirk(
+        "G1 comments cut quotes",
+        "[a]\ndescription=\"a ; b\"",
+        |j| j.description.as_deref() == Some("\"a"),
+        &["comment-in-value"],
+    ),
+    quirk("G1 a comment behind a blank", "[a]\nbs=8k ; eight", |j| sizes(j) == [8192; 3], &[]),
+    quirk("G1 lines end with CR LF", "[a]\r\nbs=8k\r\n", |j| sizes(j) == [8192; 3], &[]),
+    quirk("G1 blanks around lines", "  [a]  \n\t bs=8k \t\n", |j| sizes(j) == [8192; 3], &[]),
+    quirk("G1 quotes are kept", "[a]\ndescription=\"x\"", |j| j.description.as_deref() == Some("\"x\""), &[]),
+    quirk("G2 an empty title", "[]\nbs=8k", |j| j.name.is_empty(), &[]),
+    quirk("G2 the title loses its last letter", "[a]x\nbs=8k", |j| j.name == "a]", &["section-title"]),
+    quirk("G2 global is a prefix", "[globalfoo]\nbs=8k\n[a]", |j| sizes(j) == [8192; 3], &[]),
+    quirk("G4 filename goes last", "[a]\nfilename=x\ndirectory=/d", |j| filenames(j) == ["x"], &[]),
+    quirk("G4 kb_base goes first", "[a]\nbs=4KiB\nkb_base=1000", |j| sizes(j) == [4096; 3], &[]),
+    quirk("G4 the last line wins", "[a]\nbs=8k\nbs=16k", |j| sizes(j) == [16384; 3], &[]),
+    quirk("G4 engine options may come first", "[a]\nhipri\nioengine=io_uring", |j| j.engine.hipri, &[]),
+    quirk("G5 unset variables are empty", "[a]\nname=x${NOPE}y", |j| j.name == "xy", &["unset-variable"]),
+    quirk("G5 braces are needed", "[a]\nname=$NOPE", |j| j.name == "$NOPE", &[]),
+    quirk("G5 keywords", "[a]\nsize=$pagesize", |j| bytes(j) == Some(4096), &[]),
+    quirk("G5 keywords calculate", "[a]\nsize=10*10*$mb_memory", |j| bytes(j) == Some(100_000), &[]),
+    quirk("G7 a blank hides the unit", "[a]\nbs = 8k", |j| sizes(j) == [8; 3], &["leading-blank"]),
+    quirk("G7 a blank before the sign only", "[a]\nbs =8k", |j| sizes(j) == [8192; 3], &[]),
+    quirk("G8 an argument behind a colon", "[a]\nrw=randread:8", |j| j.pattern.random && j.pattern.modifier == 8, &[]),
+    quirk("G8 backwards", "[a]\nrw=read:-4k", |j| j.pattern.modifier == -4096, &[]),
+    quirk("G9 profile options", "[a]\nthreads=1", |j| !j.grouping.thread, &["profile-option"]),
+    quirk("G10 hexadecimal", "[a]\nsize=0x1000", |j| bytes(j) == Some(4096), &[]),
+    quirk("G10 no octal", "[a]\nsize=010", |j| bytes(j) == Some(10), &[]),
+    quirk("G10 no fractions of sizes", "[a]\nsize=1.5m", |j| bytes(j) == Some(1), &["fraction"]),
+    quirk("G10 no exponents", "[a]\nbs=4e3", |j| sizes(j) == [4; 3], &["trailing-text"]),
+    quirk("G10 no fractions of times", "[a]\nruntime=1.5s", |j| j.extent.runtime == Nanos::from_secs(1), &["fraction"]),
+    quirk("G10 no fractions of shares", "[a]\nsize=12.5%", |j| bytes(j) == Some(12), &["fraction"]),
+    quirk("G10 text behind a number", "[a]\nrwmixread=8foo", |j| j.pattern.rwmixread == 8, &["trailing-text"]),
+    quirk("G10 a share behind a size", "[a]\nbs=4k/50", |j| sizes(j) == [4096; 3], &["trailing-text"]),
+    quirk("G10 counts have suffixes", "[a]\nioengine=libaio\niodepth=1k", |j| j.pace.iodepth == 1024, &[]),
+    quirk("G10 negative sizes", "[a]\nsize=-1m", |j| bytes(j) == Some(u64::MAX - 0xF_FFFF), &["negative"]),
+    quirk("G11 k is 1024", "[a]\nbs=4kB", |j| sizes(j) == [4096; 3], &[]),
+    quirk("G11 Ki is 1024", "[a]\nbs=4Ki", |j| sizes(j) == [4096; 3], &[]),
+    quirk("G11 KiB is 1000", "[a]\nbs=4KiB", |j| sizes(j) == [4000; 3], &["iec-unit"]),
+    quirk("G11 turned round by kb_base", "[a]\nkb_base=1000\nbs=4KiB", |j| sizes(j) == [4096; 3], &[]),
+    quirk("G12 seconds unless said", "[a]\nruntime=10", |j| j.extent.runtime == Nanos::from_secs(10), &[]),
+    quirk("G12 a large M is a minute", "[a]\nruntime=1M", |j| j.extent.runtime == Nanos::from_secs(60), &[]),
+    quirk("G12 microseconds when idle", "[a]\nthinktime=10", |j| j.pace.thinktime == Nanos::from_micros(10), &[]),
+    quirk("G12 unknown units", "[a]\nruntime=10sec", |j| j.extent.runtime == Nanos::from_micros(10), &["time-unit"]),
+    quirk("G12 min is no unit", "[a]\nruntime=1min", |j| j.extent.runtime == Nanos::from_micros(1), &["time-unit"]),
+    quirk("G13 a share of the file", "[a]\nsize=50%", |j| j.extent.size == Some(Size::Percent(50)), &[]),
+    quirk("G13 more than the whole", "[a]\nsize=125%", |j| bytes(j) == Some(u64::MAX - 125), &["percent"]),
+    quirk("G14 the last copies on", "[a]\nbs=4k,8k", |j| sizes(j) == [4096, 8192, 8192], &[]),
+    quirk("G14 nothing keeps the default", "[a]\nbs=,8k", |j| sizes(j) == [4096, 8192, 8192], &[]),
+    quirk("G14 a trailing comma", "[a]\nbs=8k,", |j| sizes(j) == [8192, 4096, 4096], &[]),
+    quirk("G14 colons separate", "[a]\nbs=4k:8k", |j| sizes(j) == [4096, 8192, 8192], &["list-separator"]),
+    quirk("G14 dashes separate", "[a]\nbs=4-8k", |j| sizes(j) == [4, 8192, 8192], &["list-separator"]),
+    quirk("G15 passed over", "[a]\nbs=4k,foo", |j| sizes(j) == [4096; 3], &["unread-element"]),
+    quirk("G15 passed over at first", "[a]\nbs=foo,8k", |j| sizes(j) == [4096, 8192, 8192], &["unread-element"]),
+    quirk("G16 ranges are put in order", "[a]\nbsrange=8k-4k", |j| j.pattern.block_sizes.read.max() == 8192, &[]),
+    quirk("G16 ranges win over bs", "[a]\nbsrange=4k-8k\nbs=1k", |j| sizes(j) == [4096; 3], &[]),
+    quirk("G16 splits win over ranges", "[a]\nbssplit=16k/100\nbsrange=4k-8k", |j| sizes(j) == [16384; 3], &[]),
+    quirk("G16 splits above the whole", "[a]\nbssplit=4k/60:8k/60", |j| sizes(j) == [4096; 3], &["split-sum"]),
+    quirk("G18 flags need no value", "[a]\nnorandommap", |j| j.pattern.norandommap, &[]),
+    quirk(
+        "G18 a flag can be taken back",
+        "[global]\ngroup_reporting\n[a]\ngroup_reporting=0",
+        |j| !j.grouping.group_reporting,
+        &[],
+    ),
+    quirk("G18 a flag of two", "[a]\nthread=2", |j| j.grouping.thread, &["not-a-switch"]),
+    quirk("G19 two files", "[a]\nfilename=a:b\nnrfiles=7", |j| filenames(j) == ["a", "b"] && j.files.nrfiles == 2, &[]),
+    quirk("G19 an escaped colon", "[a]\nfilename=a\\:b", |j| filenames(j) == ["a:b"], &[]),
+    quirk("G20 generated names", "[a]\nbs=4k", |j| j.files.filename_format == "$jobname.$jobnum.$filenum", &[]),
+    quirk("G21 no size", "[a]\nfilename=x", |j| j.extent.size.is_none(), &[]),
+    quirk("G31 stonewall", "[a]\nstonewall", |j| j.grouping.stonewall, &[]),
+    quirk("G32 time without an end", "[a]\ntime_based", |j| j.extent.time_based, &["time-based"]),
+    quirk("depth that an engine ignores", "[a]\niodepth=8", |j| j.pace.iodepth == 8, &["depth-ignored"]),
+    quirk(
+        "options that an engine ignores",
+        "[global]\nioengine=io_uring\nhipri\n[a]\nioengine=libaio",
+        |j| !j.engine.hipri,
+        &["engine-option"],
+    ),
+    quirk("a contradiction", "[a]\ndirect=1\nbuffered=1", |j| !j.engine.direct, &["direct-and-buffered"]),
+    quirk("a skew needs no map", "[a]\nrw=randread\nrandom_distribution=zipf:1.2", |j| j.pattern.norandommap, &[]),
+    quirk("write share from read share", "[a]\nrw=randrw\nrwmixwrite=30", |j| j.pattern.rwmixread == 70, &[]),
+    quirk(
+        "an argument for nothing",
+        "[a]\nfallocate=none:x",
+        |j| j.files.fallocate == job::Fallocate::None,
+        &["unused-argument"],
+    ),
+    quirk(
+        "which file comes next",
+        "[a]\nfile_service_type=random:4",
+        |j| j.files.service.order == FileOrder::Random && j.files.service.switch_every == 4,
+        &[],
+    ),
+];
+
+#[test]
+fn fio_reads_each_quirk_as_fio_does() {
+    for quirk in QUIRKS {
+        let job = fio_job(quirk.text);
+        assert!((quirk.fio)(&job), "{}: {job:#?}", quirk.name);
+    }
+}
+
+#[test]
+fn strict_gives_the_same_meaning_or_refuses() {
+    for quirk in QUIRKS {
+        let parsed = parse(quirk.text, Dialect::Strict);
+        let found: Vec<_> = parsed.diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(found, quirk.strict, "{}: {:?}", quirk.name, lines(&parsed.diagnostics));
+        if quirk.strict.is_empty() {
+            assert!((quirk.fio)(&parsed.value.jobs[0]), "{}", quirk.name);
+        }
+    }
+}
+
+#[test]
+fn every_refusal_says_where_what_fio_does_and_what_to_write() {
+    for quirk in QUIRKS {
+        for diagnostic in parse(quirk.text, Dialect::Strict).diagnostics {
+            assert!(diagnostic.place.is_some(), "{}: {diagnostic}", quirk.name);
+            assert!(!diagnostic.notes.is_empty() || diagnostic.remedy.is_some(), "{}: {diagnostic}", quirk.name);
+        }
+    }
+}
+
+/// What fio refuses is refused in both dialects, with the same kind of problem.
+#[test]
+fn what_fio_refuses_is_refused() {
+    let cases: &[(&str, &str)] = &[
+        ("bs=4k\n[a]", "outside-section"),
+        ("[a]\ninclude nowhere", "include"),
+        ("[a]\nsize=${NOPE", "not-a-number"),
+        ("[a]\nsize=$mb_memory*2m", "calculation"),
+        ("[a]\nrw=RandRead", "unknown-value"),
+        ("[a]\nRW=read", "unknown-option"),
+        ("[a]\nrw = read", "unknown-value"),
+        ("[a]\nnosuch=1", "unknown-option"),
+        ("[a]\nbs=(4*1024)", "not-a-number"),
+        ("[a]\nio_size=150%", "percent"),
+        ("[a]\nsize=10z", "not-supported"),
+        ("[a]\nnumjobs=0", "numjobs"),
+        ("[a]\ndirect", "missing-value"),
+        ("[a]\ndirect=true", "not-a-switch"),
+        ("[a]\nrwmixcycle=1", "removed"),
+        ("[a]\nioengine=rbd", "not-supported"),
+        ("[a]\nhipri", "engine-option"),
+        ("[a]\nzonemode=zbd", "not-supported"),
+        ("[a]\nfilename=", "missing-value"),
+        ("[a]\nbs=8g", "block-size"),
+        ("", "no-jobs"),
+        ("[global]\nbs=4k", "no-jobs"),
+    ];
+    for (text, code) in cases {
+        for dialect in [Dialect::Fio, Dialect::Strict] {
+            let found = codes(text, dialect);
+            assert!(found.contains(code), "{text:?} in {dialect:?}: {found:?}");
+        }
+    }
+}
+
+/// An option that is not supported yet is fine where it asks for what happens anyway.
+#[test]
+fn defaults_of_what_is_not_supported_are_accepted() {
+    for option in ["zonemode=none", "unlink=0", "verify_state_save=1", "exitall_on_error=0", "experimental_verify=0"] {
+        assert_eq!(codes(&format!("[a]\n{option}"), Dialect::Strict), [""; 0], "{option}");
+    }
+}
+
+#[test]
+fn five_mistakes_give_five_located_diagnostics() {
+    let text = "[global]\nioengine=libao\nbs = 8k\n\n[a]\niodeph=32\nruntime=10sec\n[b]\n  rw=randread\n  direct=yes\n";
+    let found = parse(text, Dialect::Strict).diagnostics;
+    let places: Vec<_> = found.iter().filter_map(|d| d.place.as_ref()).map(|p| (p.line, p.column, p.length)).collect();
+    assert_eq!(places, [(2, 10, 5), (3, 5, 1), (6, 1, 6), (7, 11, 3), (10, 10, 3)], "{:?}", lines(&found));
+    assert!(found.iter().all(|d| d.place.as_ref().is_some_and(|p| &*p.source == "test.fio")));
+    assert_eq!(found[2].label, "did you mean `iodepth`?");
+}
+
+#[test]
+fn places_count_characters() {
+    let found = parse("[a]\n  name=é${X}\nbssplit=4k/50:ü/50", Dialect::Strict).diagnostics;
+    let places: Vec<_> = found.iter().filter_map(|d| d.place.as_ref()).map(|p| (p.line, p.column, p.length)).collect();
+    assert_eq!(places, [(2, 8, 5), (3, 15, 1)], "{:?}", lines(&found));
+}
+
+fn plan_of(world: &World, dialect: Dialect, path: &str) -> Parsed<Plan> {
+    parse_files(&[path.to_owned()], &[], dialect, world)
+}
+
+/// G2: globals count for what comes after them; equal titles are separate jobs.
+#[test]
+fn globals_change_later_jobs_only() {
+    let plan = parse("[a]\nsize=2m\n[global]\nsize=1m\n[a]\n[global]\nbs=8k\n[b]", Dialect::Fio).value;
+    let found: Vec<_> = plan.jobs.iter().map(|job| (job.name.as_str(), bytes(job), sizes(job)[0])).collect();
+    assert_eq!(found, [("a", Some(2 << 20), 4096), ("a", Some(1 << 20), 4096), ("b", Some(1 << 20), 8192)]);
+    assert_eq!(plan.globals, [("size".to_owned(), "1m".to_owned()), ("bs".to_owned(), "8k".to_owned())]);
+}
+
+/// G3: from the working directory, else beside the including file; nested; no sections.
+#[test]
+fn includes_are_found_beside_the_file() {
+    let world = World::default()
+        .with_file("dir/main.fio", "[a]\ninclude one.inc\nrw=read")
+        .with_file("dir/one.inc", "bs=8k\ninclude two.inc")
+        .with_file("two.inc", "size=1m");
+    for dialect in [Dialect::Fio, Dialect::Strict] {
+        let parsed = plan_of(&world, dialect, "dir/main.fio");
+        assert_eq!(lines(&parsed.diagnostics), [""; 0]);
+        assert_eq!((sizes(&parsed.value.jobs[0])[0], bytes(&parsed.value.jobs[0])), (8192, Some(1 << 20)));
+    }
+    let world = World::default().with_file("a", "[a]\ninclude a\n");
+    let found = plan_of(&world, Dialect::Fio, "a").diagnostics;
+    assert!(found.iter().any(|d| d.message.contains("nested too deep")), "{:?}", lines(&found));
+}
+
+/// G5: the environment in files only, anywhere in the line.
+#[test]
+fn variables_are_replaced_before_the_line_is_read() {
+    let world = World::default().with_variable("KEY", "bs").with_variable("N", "8").with_file("f", "[a]\n${KEY}=${N}k");
+    for dialect in [Dialect::Fio, Dialect::Strict] {
+        let parsed = plan_of(&world, dialect, "f");
+        assert_eq!(lines(&parsed.diagnostics), [""; 0]);
+        assert_eq!(parsed.value.jobs[0].echo, [("bs".to_owned(), "8k".to_owned())]);
+    }
+    let parsed = parse_command_line(&words("--name=a --filename=${N}"), Dialect::Fio, &world);
+    assert_eq!(filenames(&parsed.value.plan.jobs[0]), ["${N}"]);
+}
+
+fn command(line: &str, dialect: Dialect, world: &World) -> Parsed<job::Invocation> {
+    parse_command_line(&words(line), dialect, world)
+}
+
+/// G22: one dash or two, `=` or a blank, any prefix that is unambiguous.
+#[test]
+fn options_are_written_in_many_ways() {
+    let world = World::default();
+    for line in ["--name=a --bs=8k", "-name=a -bs=8k", "-name a --bs 8k", "--name=a --blocksize 8k", "--nam=a --bs=8k"]
+    {
+        let parsed = command(line, Dialect::Fio, &world);
+        assert_eq!(lines(&parsed.diagnostics), [""; 0], "{line}");
+        assert_eq!(sizes(&parsed.value.plan.jobs[0]), [8192; 3], "{line}");
+    }
+    for line in ["--name=a --siz=1m", "--name=a --blocksi=1k", "--name=a --nosuch=1", "--name=a -x", "--name=a --bs"] {
+        assert!(command(line, Dialect::Fio, &world).has_errors(), "{line}");
+    }
+    let parsed = command("--name=a --thread 1", Dialect::Fio, &world);
+    assert_eq!(parsed.diagnostics[0].code, "job-file");
+}
+
+/// G23: jobs inherit from what stands before the first of them, not from one another.
+#[test]
+fn command_line_jobs_do_not_inherit_from_each_other() {
+    let plan = command("--bs=2k --name=a --bs=8k --name=b", Dialect::Fio, &World::default()).value.plan;
+    assert_eq!(plan.jobs.iter().map(|job| sizes(job)[0]).collect::<Vec<_>>(), [8192, 2048]);
+    assert_eq!(plan.jobs[1].echo, [("name".to_owned(), "b".to_owned())]);
+    let plan = command("--name=global --bs=8k --name=b", Dialect::Fio, &World::default()).value.plan;
+    assert_eq!((plan.jobs.len(), sizes(&plan.jobs[0])[0]), (1, 8192));
+    let found = command("--name=a --hipri --ioengine=io_uring", Dialect::Fio, &World::default()).diagnostics;
+    assert_eq!(found[0].code, "unknown-option");
+    assert!(!command("--name=a --ioengine=io_uring --hipri", Dialect::Strict, &World::default()).has_errors());
+}
+
+/// G24: the command line's globals reach the first file only, and later files begin with a barrier.
+#[test]
+fn each_file_begins_anew() {
+    let world = World::default().with_file("one", "[a]\n[b]").with_file("two", "[c]\n[d]").with_file("-", "[e]");
+    let plan = command("--bs=2k one two -", Dialect::Fio, &world).value.plan;
+    let found: Vec<_> = plan.jobs.iter().map(|j| (j.name.as_str(), sizes(j)[0], j.grouping.stonewall)).collect();
+    assert_eq!(
+        found,
+        [("a", 2048, false), ("b", 2048, false), ("c", 4096, true), ("d", 4096, false), ("e", 4096, true)]
+    );
+}
+
+/// G25: sections are chosen by their exact names; globals stay.
+#[test]
+fn sections_can_be_chosen() {
+    let world = World::default().with_file("f", "[global]\nbs=8k\n[a]\n[b]\n[c]");
+    let plan = command("--section=a --section=c f", Dialect::Fio, &world).value.plan;
+    let found: Vec<_> = plan.jobs.iter().map(|job| (job.name.as_str(), sizes(job)[0])).collect();
+    assert_eq!(found, [("a", 8192), ("c", 8192)]);
+    assert_eq!(command("--section=x f", Dialect::Fio, &world).diagnostics[0].code, "no-jobs");
+}
+
+/// G26: what `--showcmd` prints asks for the same jobs as the file.
+#[test]
+fn showcmd_reads_back_as_the_file() {
+    let text = "[global]\nioengine=io_uring\nhipri\n[a]\nfilename=x\nreadwrite=randread:4\nbs=4k,8k\nkb_base=1000\n[b]\nsize=50%";
+    let world = World::default().with_file("f", text);
+    let file = command("--showcmd f", Dialect::Fio, &world).value;
+    let line = file.showcmd[0].strip_prefix("fio ").expect("begins with the program").to_owned();
+    let mut again = command(&line, Dialect::Fio, &world).value.plan;
+    for job in &mut again.jobs {
+        job.echo.retain(|(name, _)| name != "name");
+    }
+    assert_eq!(again, file.plan);
+}
+
+/// G28, G29, G30: options of the program itself.
+#[test]
+fn host_options() {
+    use job::OutputFormat::{Json, JsonPlus, Normal, Terse};
+    let host = |line: &str| {
+        let parsed = command(&format!("{line} --name=a"), Dialect::Fio, &World::default());
+        assert_eq!(lines(&parsed.diagnostics), [""; 0], "{line}");
+        parsed.value.host
+    };
+    assert_eq!(host("").output_formats, [Normal]);
+    assert_eq!(host("--output-format=normal,json,terse").output_formats, [Terse, Json, Normal]);
+    assert_eq!(host("--minimal --output-format=normal").output_formats, [Normal]);
+    assert_eq!(host("--output-format=json+ --append-terse").output_formats, [Terse, JsonPlus]);
+    assert_eq!(host("--eta=bogus --max-jobs=foo --alloc-size=1 --debug=io").eta, job::Eta::Auto);
+    assert_eq!(host("--status-interval=5000ms").status_interval, Some(Nanos::from_secs(5)));
+    assert_eq!(host("--output=f --readonly --parse-only").output.as_deref(), Some("f"));
+    assert_eq!(host("--enghelp").enghelp.as_deref(), Some(""));
+    for line in [
+        "--client=h",
+        "--server",
+        "--latency-log=x",
+        "--output-format=xml",
+        "--status-interval=100us",
+        "--eta-interval=1ms",
+    ] {
+        assert!(command(&format!("{line} --name=a"), Dialect::Fio, &World::default()).has_errors(), "{line}");
+    }
+    assert_eq!(lines(&command("--version", Dialect::Fio, &World::default()).diagnostics), [""; 0]);
+}
+
+/// The options that results repeat: canonical names, text as typed, in the order in which they took effect.
+#[test]
+fn options_are_repeated_as_typed() {
+    let job = fio_job("[a]\nfilename=x\nblocksize=4K\nthread\nreadwrite=read\nbs=8k\nioengine=io_uring\nhipri");
+    let echo: Vec<_> = job.echo.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    assert_eq!(
+        echo,
+        [
+            ("bs", "4K"),
+            ("thread", ""),
+            ("rw", "read"),
+            ("bs", "8k"),
+            ("ioengine", "io_uring"),
+            ("filename", "x"),
+            ("hipri", "")
+        ]
+    );
+}
+
+#[test]
+fn defaults_are_those_of_fio() {
+    let job = fio_job("[a]");
+    assert!(job.files.invalidate && job.pattern.randrepeat && job.verify.do_verify && job.payload.scramble_buffers);
+    assert!(job.stats.clat_percentiles && !job.stats.lat_percentiles && job.stats.per_job_logs);
+    assert_eq!((job.engine.engine, job.pace.iodepth, job.grouping.numjobs), (job::Engine::Psync, 1, 1));
+    assert_eq!((job.stats.percentile_list.len(), job.extent.offset), (17, Size::Bytes(Bytes::ZERO)));
+}
+
+/// The seeds of random files are the parser's own business; here only that bytes which are no text are told apart.
+#[test]
+fn bytes_that_are_no_text() {
+    let text = b"[a]\nname=\xff\nbs=8k";
+    let strict = parse_file_text("f", text, Dialect::Strict, &World::default());
+    assert_eq!(strict.diagnostics[0].code, "encoding");
+    assert!(!parse_file_text("f", text, Dialect::Fio, &World::default()).has_errors());
+}

@@ -1,0 +1,155 @@
+//! The option table keeps its own rules.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use job::table::{Category, Kind, OPTIONS, OptionSpec, Status, find, find_all, suggest};
+use job::{Dialect, Plan, docs, parse_command_line};
+use support::{World, lines, parse};
+
+#[test]
+fn names_are_unique_for_each_engine() {
+    let mut owners: BTreeMap<&str, Vec<&OptionSpec>> = BTreeMap::new();
+    for spec in OPTIONS.iter() {
+        spec.names().for_each(|name| owners.entry(name).or_default().push(spec));
+    }
+    for (name, specs) in owners {
+        let clash = specs.iter().enumerate().any(|(i, a)| specs[..i].iter().any(|b| overlap(a, b)));
+        assert!(!clash, "{name}");
+    }
+}
+
+fn overlap(a: &OptionSpec, b: &OptionSpec) -> bool {
+    a.engines.is_empty() || b.engines.is_empty() || a.engines.iter().any(|engine| b.engines.contains(engine))
+}
+
+#[test]
+fn chapters_are_kept_together() {
+    let mut chapters: Vec<Category> = OPTIONS.iter().map(|spec| spec.category).collect();
+    chapters.dedup();
+    let mut sorted = chapters.clone();
+    sorted.sort_unstable();
+    assert_eq!(chapters, sorted);
+    assert!(OPTIONS.iter().all(|spec| spec.engines.is_empty() != (spec.category == Category::Private)));
+}
+
+#[test]
+fn every_doc_is_one_sentence() {
+    for spec in OPTIONS.iter() {
+        let first = spec.doc.chars().next().expect("a doc");
+        assert!(first.is_uppercase() || first == '0', "{}: {}", spec.name, spec.doc);
+        assert!(spec.doc.ends_with('.'), "{}: {}", spec.name, spec.doc);
+        assert!(spec.doc.len() <= 110, "{}: {}", spec.name, spec.doc);
+        assert!(!spec.doc.contains('|') && !spec.doc.contains('\n'), "{}", spec.name);
+    }
+}
+
+/// An option written with its own default changes nothing but what results repeat.
+#[test]
+fn defaults_are_what_happens_anyway() {
+    let plain = settings("ioengine=io_uring");
+    let here = |spec: &&OptionSpec| spec.engines.is_empty() || spec.engines.contains(&"io_uring");
+    // A seed that is written out counts as one, and naming an engine changes it.
+    let given = |spec: &&OptionSpec| !spec.default.is_empty() && !["randseed", "ioengine"].contains(&spec.name);
+    for spec in OPTIONS.iter().filter(here).filter(given) {
+        assert_eq!(settings(&format!("ioengine=io_uring\n{}={}", spec.name, spec.default)), plain, "{}", spec.name);
+    }
+}
+
+fn settings(options: &str) -> Plan {
+    let parsed = parse(&format!("[a]\n{options}"), Dialect::Fio);
+    assert_eq!(lines(&parsed.diagnostics), [""; 0], "{options}");
+    without_echo(parsed.value)
+}
+
+fn without_echo(mut plan: Plan) -> Plan {
+    plan.jobs.iter_mut().for_each(|job| job.echo.clear());
+    plan.globals.clear();
+    plan
+}
+
+/// A value other than the default, for an option of this kind.
+fn other_value(spec: &OptionSpec) -> String {
+    let named = match spec.name {
+        "buffered" => "0",
+        "bssplit" => "8k/50:64k/50",
+        "cpus_allowed" => "0-2",
+        "ioengine" => "null",
+        "verify_pattern" | "buffer_pattern" => "0xff",
+        "rwmixread" | "rwmixwrite" | "percentage_random" => "30",
+        "filesize" => "1m-2m",
+        "verify_interval" => "4096",
+        "random_distribution" => "zipf:1.2",
+        _ => "",
+    };
+    if !named.is_empty() {
+        return named.to_owned();
+    }
+    match spec.kind {
+        Kind::Bool | Kind::Flag => if spec.default == "1" { "0" } else { "1" }.to_owned(),
+        Kind::Word(words) => words.iter().rev().find(|word| **word != spec.default).unwrap_or(&"").to_string(),
+        Kind::Ranges => "8k-64k".to_owned(),
+        Kind::Floats(..) => "50:99".to_owned(),
+        Kind::Text => "other".to_owned(),
+        _ => "7".to_owned(),
+    }
+}
+
+/// What works has an effect: another value makes another job.
+#[test]
+fn every_supported_option_changes_the_job() {
+    for spec in OPTIONS.iter().filter(|spec| spec.status == Status::Supported) {
+        let engine = if spec.name == "ioengine" { "psync" } else { "io_uring" };
+        let base = format!("ioengine={engine}\niodepth=64\nnrfiles=2\ndirect=0");
+        let changed = settings(&format!("{base}\n{}={}", spec.name, other_value(spec)));
+        assert_ne!(changed, settings(&base), "{}", spec.name);
+    }
+}
+
+/// Kinds of value that are refused at once, whether the option works or not.
+#[test]
+fn every_unsupported_option_is_an_error_at_its_place() {
+    for spec in OPTIONS.iter().filter(|spec| spec.status == Status::NotYet && spec.engines.is_empty()) {
+        let text = format!("[a]\n{}={}", spec.name, other_value(spec));
+        for dialect in [Dialect::Fio, Dialect::Strict] {
+            let found = parse(&text, dialect).diagnostics;
+            assert_eq!(found.len(), 1, "{text}: {:?}", lines(&found));
+            let place = found[0].place.as_ref().expect("a place");
+            assert_eq!((found[0].code, place.line, place.column), ("not-supported", 2, 1), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_reference_names_every_option() {
+    let text = docs::options_markdown();
+    for spec in OPTIONS.iter() {
+        assert!(spec.names().all(|name| text.contains(&format!("`{name}`"))), "{}", spec.name);
+    }
+    for line in text.lines().filter(|line| line.starts_with("| ")) {
+        assert_eq!(line.replace("\\|", "").matches('|').count(), 6, "{line}");
+    }
+}
+
+#[test]
+fn help_is_found_by_name_alias_and_engine() {
+    assert!(docs::option_help("blocksize").is_some_and(|text| text.starts_with("bs: ")));
+    assert!(docs::option_help("all").is_some_and(|text| text.lines().count() > 240));
+    assert_eq!(docs::option_help("nosuch"), None);
+    assert!(docs::engine_help("").is_some_and(|text| text.contains("io_uring")));
+    assert!(docs::engine_help("libaio").is_some_and(|text| text.contains("userspace_reap")));
+    assert!(docs::engine_help("io_uring,hipri").is_some());
+    assert_eq!(docs::engine_help("nosuch"), None);
+    assert_eq!(docs::engine_help("libaio,fixedbufs"), None);
+}
+
+#[test]
+fn lookup_is_exact_and_suggestions_are_near() {
+    assert_eq!(find("blocksize", "psync").map(|spec| spec.name), Some("bs"));
+    assert!(find("hipri", "psync").is_none() && find("hipri", "io_uring").is_some());
+    assert_eq!(find_all("nosuch").len(), 0);
+    assert_eq!(suggest("iodeph"), Some("iodepth"));
+    let found = parse_command_line(&["--name=a".into(), "--runtme=5".into()], Dialect::Strict, &World::default());
+    assert_eq!(found.diagnostics[0].remedy.as_deref(), Some("write `--runtime`"));
+}

@@ -1,0 +1,38 @@
+//! Any bytes are a job file: they give jobs or diagnostics in both dialects, and never a panic.
+
+#![no_main]
+
+use job::{Dialect, Nowhere, Source, parse_file_text};
+use libfuzzer_sys::fuzz_target;
+
+/// Every include is a short file, every variable is set, so that both are walked through.
+struct Anything;
+
+impl Source for Anything {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        if path.len() % 2 == 0 { Ok(b"bs=4k\ninclude more\n".to_vec()) } else { Err("no such file".to_owned()) }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (name.len() % 2 == 0).then(|| name.to_owned())
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        Nowhere.page_size_bytes()
+    }
+
+    fn memory_mib(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn cpus(&self) -> u64 {
+        Nowhere.cpus()
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    for dialect in [Dialect::Fio, Dialect::Strict] {
+        let parsed = parse_file_text("fuzz.fio", bytes, dialect, &Anything);
+        assert!(!parsed.value.jobs.is_empty() || !parsed.diagnostics.is_empty());
+    }
+});
