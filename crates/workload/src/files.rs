@@ -107,7 +107,7 @@ pub fn plan_files(
     seed: u64,
     existing: &dyn Fn(&str) -> Option<FileFact>,
 ) -> Result<FilePlan, WorkloadError> {
-    let paths = paths(job, worker.clone);
+    let paths = paths(job, worker.clone, existing);
     let facts: Vec<_> = paths.iter().map(|path| existing(path)).collect();
     let mut planner = Planner {
         job,
@@ -161,12 +161,17 @@ fn percent_of(whole: u64, share: u32) -> u64 {
 }
 
 /// The paths of a worker: `filename` as given, shared by all clones, or generated, one set for each clone.
-fn paths(job: &Job, clone: u32) -> Vec<String> {
+///
+/// A device whose path is the job's name is used as it is: fio's `[/dev/sdb]`.
+fn paths(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> Vec<String> {
     let files = &job.files;
     if !files.filenames.is_empty() {
         // fio puts shared files into the first directory, whatever the clone.
         let directory = files.directories.first().map(String::as_str);
         return files.filenames.iter().map(|name| under(directory, name)).collect();
+    }
+    if files.nrfiles <= 1 && existing(&job.name).is_some_and(|fact| fact.block_device) {
+        return vec![job.name.clone()];
     }
     let directory = match files.directories.len() {
         0 => None,

@@ -249,6 +249,11 @@ fn absurd_sizes_and_skips_are_refused_or_end() {
         job.pattern.modifier = skip;
         assert!(run(&job, &one_file(MIB), 1).len() <= 256);
     }
+    // The second block of a pass never fits, and neither does a write: nothing may loop for ever.
+    let mut unfit = rw("rw");
+    unfit.pattern.block_sizes.write = BlockSizes::Fixed(6144);
+    (unfit.pattern.modifier, unfit.extent.time_based) = (1024, true);
+    assert!(drain(&mut issuer(&unfit, &one_file(7168), 1), 1000).len() < 1000);
     let mut endless = rw("randread");
     endless.extent.time_based = true;
     let mut issuer = issuer(&endless, &one_file(u64::MAX), 1);

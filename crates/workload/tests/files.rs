@@ -165,3 +165,12 @@ fn what_cannot_work_is_named_by_its_option() {
     large.pattern.block_sizes.write = BlockSizes::Fixed(1 << 20);
     assert_eq!(clone(&large, 0, &regular(4096)).expect_err("less than a block").option, "offset");
 }
+
+#[test]
+fn a_device_may_be_named_by_the_job() {
+    let mut job = job();
+    job.name = "/dev/sdb".to_owned();
+    let is_device = |path: &str| (path == "/dev/sdb").then_some(FileFact { size: 1 << 20, block_device: true });
+    let plan = plan(&job, &is_device);
+    assert_eq!((plan.files[0].path.as_str(), regions(&plan)), ("/dev/sdb", vec![(0, 1 << 20, 1 << 20)]));
+}

@@ -252,3 +252,21 @@ fn jobs_whose_writes_cannot_be_verified_are_refused() {
         assert_eq!(error.option, "verify");
     }
 }
+
+#[test]
+fn clones_of_one_file_accept_what_the_others_wrote() {
+    let mut job = verified("randwrite", VerifyMethod::Crc32c);
+    job.grouping.numjobs = 2;
+    job.files.filenames = vec!["shared".to_owned()];
+    job.extent.time_based = true;
+    let mut disk = Disk::new(&[64 * KIB]);
+    let mut clones: Vec<_> = (0..2)
+        .map(|clone| Issuer::new(&job, Worker { index: clone, clone }, &one_file(64 * KIB), 5).expect("sound"))
+        .collect();
+    for (clone, writes) in [(0, 100), (1, 20)] {
+        disk.run(&mut clones[clone], writes).expect("writes are not checked");
+    }
+    for clone in &clones {
+        assert_eq!(disk.run(&mut clone.verify_pass().expect("writes"), usize::MAX), Ok(16));
+    }
+}

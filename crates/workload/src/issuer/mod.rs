@@ -145,11 +145,13 @@ impl Issuer {
     /// File, offset and length of the next operation.
     #[inline(always)]
     fn place(&mut self, kind: OpKind) -> Option<(u32, u64, u32)> {
+        let mut fresh = false;
         loop {
             let Some(file) = self.picker.next(&self.files, &mut self.streams.files) else {
-                if !self.begin_pass() {
+                if !self.begin_pass(fresh) {
                     return None;
                 }
+                fresh = true;
                 continue;
             };
             let cursor = &mut self.files[file];
@@ -159,10 +161,14 @@ impl Issuer {
         }
     }
 
-    /// Goes through the files once more, where the job does that within a loop.
+    /// Goes through the files once more, where the job does that within a loop. A pass that was `fresh` and has
+    /// no place for an operation is the last: the next would have none either.
     #[cold]
-    fn begin_pass(&mut self) -> bool {
-        if !self.limits.wraps() {
+    fn begin_pass(&mut self, fresh: bool) -> bool {
+        if fresh {
+            self.limits.stop();
+        }
+        if fresh || !self.limits.wraps() {
             return false;
         }
         self.renew_files();

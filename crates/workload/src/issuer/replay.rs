@@ -47,6 +47,11 @@ impl Issuer {
 
     /// In which passes the blocks that were written may have been written last.
     fn possible_passes(&self, once: bool) -> PassRange {
+        let job = &self.origin.job;
+        if job.grouping.numjobs > 1 && !job.files.filenames.is_empty() {
+            // Clones write the same files, each at its own pass.
+            return PassRange { first: 0, last: u32::MAX };
+        }
         let last = self.files.iter().map(|file| file.pass).max().unwrap_or(0);
         let complete = |file: &Cursor| if file.is_done() { file.pass } else { file.pass.saturating_sub(1) };
         let first = if once { self.files.iter().map(complete).min().unwrap_or(0) } else { 0 };
