@@ -27,6 +27,7 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seed: u64) -> Vec<Layout> 
                     path: PathBuf::from(&file.path),
                     bytes: 0,
                     content: Content::Reserved,
+                    written: false,
                     fallocate: fallocate(job),
                     fsync: true,
                     seed,
@@ -35,6 +36,7 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seed: u64) -> Vec<Layout> 
             });
             let layout = &mut layouts[place];
             layout.bytes = layout.bytes.max(file.needed);
+            layout.written |= job.pattern.direction.changes_data() && !job.verify.only;
             if needs_data(job) {
                 layout.content = Content::Filled;
             }

@@ -24,6 +24,8 @@ pub struct Layout {
     pub bytes: u64,
     /// What is in it.
     pub content: Content,
+    /// Whether the run writes to it, so that its filesystem must have room for what is not yet allocated.
+    pub written: bool,
     /// How space is reserved.
     pub fallocate: Fallocate,
     /// `fsync` when it is done (`create_fsync`).
@@ -118,11 +120,9 @@ fn growth(layout: &Layout) -> Result<Growth, Error> {
         return Ok(Growth { from: Some(seen.bytes), space: 0, fill: 0, device: true });
     }
     let missing = layout.bytes.saturating_sub(seen.bytes);
-    let (space, fill) = match layout.content {
-        Content::Filled => (missing, missing),
-        Content::Reserved => (layout.bytes.saturating_sub(seen.allocated), 0),
-    };
-    Ok(Growth { from: Some(seen.bytes), space, fill, device: false })
+    let unallocated = if layout.written { layout.bytes.saturating_sub(seen.allocated) } else { 0 };
+    let fill = if layout.content == Content::Filled { missing } else { 0 };
+    Ok(Growth { from: Some(seen.bytes), space: missing.max(unallocated), fill, device: false })
 }
 
 struct Writer<'a> {
@@ -171,7 +171,7 @@ impl Writer<'_> {
         let mut at = file.seek(SeekFrom::Start(from)).map_err(failed)?;
         while at < layout.bytes {
             if self.cancel.load(Ordering::Relaxed) {
-                let reason = "it was cancelled; the partial file has been removed";
+                let reason = "it was cancelled; what was not finished is as it was before";
                 return Err(Error::found(ErrorKind::Cancelled, "lay out", layout.path.display().to_string(), reason));
             }
             let length = (layout.bytes - at).min(CHUNK_BYTES as u64) as usize;

@@ -13,6 +13,8 @@ pub struct Host {
     pub kernel: String,
     /// Processors that this process may use.
     pub cpus: u32,
+    /// Its memory in bytes; zero where it does not tell.
+    pub memory_bytes: u64,
 }
 
 /// Looks at the host.
@@ -23,7 +25,15 @@ pub fn host(root: &Path) -> Host {
         name: line(&kernel.join("hostname")).unwrap_or_default(),
         kernel: line(&kernel.join("osrelease")).unwrap_or_default(),
         cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
+        memory_bytes: memory_bytes(root).unwrap_or(0),
     }
+}
+
+/// `MemTotal:       32768000 kB`, where a kB is 1024 bytes.
+fn memory_bytes(root: &Path) -> Option<u64> {
+    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]
@@ -35,5 +45,6 @@ mod tests {
         let host = host(Path::new("/"));
         assert!(host.kernel.starts_with(|first: char| first.is_ascii_digit()), "{host:?}");
         assert!(host.cpus >= 1);
+        assert!(host.memory_bytes > 1 << 20, "{host:?}");
     }
 }

@@ -20,6 +20,14 @@ pub struct Mount {
     pub source: String,
 }
 
+impl Mount {
+    /// Whether its files are in memory alone, so that no device is measured.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.filesystem.as_str(), "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs")
+    }
+}
+
 /// Everything that is mounted, in the order in which it was.
 #[must_use]
 pub fn mounts(root: &Path) -> Vec<Mount> {
@@ -96,6 +104,8 @@ mod tests {
         assert_eq!(mount.at, Path::new("/mnt two"));
         assert_eq!((mount.filesystem.as_str(), mount.source.as_str()), ("ext3", "/dev/root"));
         assert_eq!(parse("21 1 0:20 / /sys rw - sysfs sysfs rw").unwrap().number, (0, 20));
+        assert!(!mount.is_in_memory());
+        assert!(parse("28 1 0:25 / /dev/shm rw - tmpfs shm rw").unwrap().is_in_memory());
         assert_eq!(parse("nonsense"), None);
         assert_eq!(parse(""), None);
     }

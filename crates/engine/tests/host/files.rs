@@ -13,7 +13,7 @@ use engine::{Error, ErrorKind, probe};
 const MIB: u64 = 1 << 20;
 
 fn layout(path: PathBuf, bytes: u64, content: Content) -> Layout {
-    Layout { path, bytes, content, fallocate: Fallocate::Native, fsync: true, seed: 1 }
+    Layout { path, bytes, content, written: false, fallocate: Fallocate::Native, fsync: true, seed: 1 }
 }
 
 fn lay(layout: &Layout) -> Result<Laid, Error> {
@@ -79,6 +79,11 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
     assert_eq!(error.kind, ErrorKind::NoSpace);
     assert!(error.to_string().contains("are free there"), "{error}");
     assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
+    // A file full of holes is long enough, but has no room to be written.
+    let sparse = layout(scratch.path("sparse"), free + MIB, Content::Filled);
+    fs::File::create(&sparse.path).unwrap().set_len(sparse.bytes).unwrap();
+    assert_eq!(lay(&sparse).unwrap(), Laid::Found);
+    assert_eq!(lay(&Layout { written: true, ..sparse }).unwrap_err().kind, ErrorKind::NoSpace);
     let huge = layout(scratch.path("huge"), u64::MAX / 2, Content::Filled);
     assert_eq!(lay(&huge).unwrap_err().kind, ErrorKind::NoSpace);
 }

@@ -35,6 +35,7 @@ fn host(name: &str) -> Scratch {
         ("sys/devices/dm-0/slaves/sda2", ""),
         ("proc/sys/kernel/hostname", "bench-1"),
         ("proc/sys/kernel/osrelease", "6.1.0-test"),
+        ("proc/meminfo", "MemTotal:       2048 kB\nMemFree:        1024 kB\n"),
         ("proc/swaps", "Filename\tType\tSize\tUsed\tPriority\n/dev/sda1 partition 8 0 -2\n"),
         ("proc/self/mountinfo", "30 1 252:0 / /srv/my\\040data rw - xfs /dev/mapper/data rw\n"),
     ];
@@ -77,6 +78,7 @@ fn a_disk_tells_what_it_is() {
 fn a_host_tells_its_name() {
     let host = probe::host(&host("name").path(""));
     assert_eq!((host.name.as_str(), host.kernel.as_str()), ("bench-1", "6.1.0-test"));
+    assert_eq!(host.memory_bytes, 2 << 20);
 }
 
 #[test]
