@@ -319,3 +319,20 @@ fn refused(error: &io::Error) -> Error {
     };
     Error::system(ErrorKind::Engine, "set up", "libaio", error).with_remedy(remedy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_are_as_large_as_the_kernels() {
+        assert_eq!((size_of::<Request>(), size_of::<Event>(), size_of::<Ring>()), (64, 32, 32));
+    }
+
+    #[test]
+    fn the_shared_ring_is_known() {
+        let context = Context::new(4).unwrap();
+        assert!(context.ring().is_some_and(|ring| ring.capacity >= 4));
+        assert!(context.pop().is_none());
+    }
+}

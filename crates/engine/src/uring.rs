@@ -404,3 +404,24 @@ fn refused(error: &io::Error) -> Error {
     };
     Error::system(ErrorKind::Engine, "set up", "io_uring", error).with_remedy(remedy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_carry_the_tag_and_what_a_trim_trims() {
+        let op = Op { tag: Tag(u32::MAX), kind: Kind::Trim, file: 0, offset: 0, length: 1 << 20, skip: 0 };
+        let trim = Label::of(&op);
+        assert_eq!((trim.tag(), trim.result(0), trim.result(-95)), (op.tag, 1 << 20, -95));
+        let read = Label::of(&Op { kind: Kind::Read, ..op });
+        assert_eq!((read.tag(), read.result(0), read.result(512), read.result(-5)), (op.tag, 0, 512, -5));
+    }
+
+    #[test]
+    fn a_forbidden_ring_is_explained() {
+        let error = refused(&io::Error::from_raw_os_error(libc::EPERM));
+        assert!(error.to_string().contains("kernel.io_uring_disabled"), "{error}");
+        assert_eq!(error.errno, Some(libc::EPERM));
+    }
+}

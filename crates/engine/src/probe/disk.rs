@@ -67,8 +67,9 @@ pub fn disk_under(root: &Path, path: &Path) -> Option<Disk> {
     disk(root, number_of(root, path)?)
 }
 
-/// A disk by the number of itself or of one of its partitions.
-fn disk(root: &Path, number: Number) -> Option<Disk> {
+/// A disk by the number of itself or of one of its partitions; `None` where the host knows none.
+#[must_use]
+pub fn disk(root: &Path, number: Number) -> Option<Disk> {
     let found = device(root, number)?;
     if let Some(whole) = found.disk {
         return disk(root, named(root, &whole)?);

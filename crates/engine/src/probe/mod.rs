@@ -12,7 +12,7 @@ mod signature;
 mod usage;
 
 pub use device::{Device, device, number_of};
-pub use disk::{Counters, Disk, counters, disk_under};
+pub use disk::{Counters, Disk, counters, disk, disk_under};
 pub use host::{Host, host};
 pub use mounts::{Mount, filesystem_of, free_bytes, mounts};
 pub use occupants::{Occupant, occupants, users};

@@ -49,14 +49,13 @@ use Sort::{Encrypted, Filesystem, Member, PartitionTable, Swap};
 const FROM_START: &[(&str, Sort, u64, &[u8])] = &[
     ("GPT", PartitionTable, 512, b"EFI PART"),
     ("GPT", PartitionTable, 4096, b"EFI PART"),
-    ("ext", Filesystem, 0x438, b"\x53\xef"),
     ("xfs", Filesystem, 0, b"XFSB"),
     ("btrfs", Filesystem, 0x1_0040, b"_BHRfS_M"),
     ("f2fs", Filesystem, 1024, b"\x10\x20\xf5\xf2"),
     ("erofs", Filesystem, 1024, b"\xe2\xe1\xf5\xe0"),
     ("bcachefs or bcache", Member, 4096 + 24, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81"),
     ("bcachefs", Filesystem, 4096 + 24, b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef"),
-    ("nilfs2", Filesystem, 1030, b"\x34\x34"),
+    ("nilfs2", Filesystem, 1024, b"\x02\x00\x00\x00\x00\x00\x34\x34"),
     ("jfs", Filesystem, 0x8000, b"JFS1"),
     ("reiserfs", Filesystem, 0x1_0034, b"ReIsEr"),
     ("gfs2", Filesystem, 0x1_0000, b"\x01\x16\x19\x70"),
@@ -107,8 +106,11 @@ pub fn signatures<R: Read + Seek>(device: &mut R, bytes: u64) -> io::Result<Vec<
     let tail = Window::read(device, tail_start, bytes - tail_start)?;
     let fixed = FROM_START.iter().filter(|(.., offset, mark)| head.has(*offset, mark));
     let mut found: Vec<Signature> = fixed.map(|&(name, sort, offset, _)| Signature { name, sort, offset }).collect();
+    found.extend(ext(&head));
     found.extend(zfs(&head));
-    found.extend(at_the_end(&tail, bytes));
+    let twice = |copy: &Signature| found.iter().any(|first| first.name == copy.name);
+    let copies: Vec<Signature> = at_the_end(&tail, bytes).into_iter().filter(|copy| !twice(copy)).collect();
+    found.extend(copies);
     // Filesystems that programs can boot from end their first sector as a partition table does.
     if found.is_empty() {
         found.extend(mbr(&head));
@@ -147,6 +149,13 @@ fn mbr(head: &Window) -> Option<Signature> {
     let marked = table[64..] == [0x55, 0xaa];
     let used = table[..64].chunks_exact(16).any(sensible);
     (marked && used).then_some(Signature { name: "MBR", sort: PartitionTable, offset: 510 })
+}
+
+/// The ext family's mark has two bytes, which noise may have too, so its block size must make sense as well.
+fn ext(head: &Window) -> Option<Signature> {
+    let block_size = u32::from_le_bytes(head.at(0x418, 4)?.try_into().ok()?);
+    let offset = 0x438;
+    (head.has(offset, b"\x53\xef") && block_size <= 6).then_some(Signature { name: "ext", sort: Filesystem, offset })
 }
 
 /// The blocks by which ZFS finds its newest state, in the first of four labels. Which of them is in use varies.
@@ -215,6 +224,17 @@ mod tests {
         assert_eq!(found(&[(BYTES - 512, b"EFI PART")]), [("GPT", BYTES - 512)]);
         assert_eq!(found(&[(BYTES - 0x1_0000, b"\xfc\x4e\x2b\xa9")]), [("Linux RAID", BYTES - 0x1_0000)]);
         assert_eq!(found(&[(BYTES - 8192, b"\xfc\x4e\x2b\xa9")]), [("Linux RAID", BYTES - 8192)]);
+    }
+
+    #[test]
+    fn a_table_and_its_copy_are_one() {
+        assert_eq!(found(&[(512, b"EFI PART"), (BYTES - 512, b"EFI PART")]), [("GPT", 512)]);
+    }
+
+    #[test]
+    fn ext_is_found_and_noise_that_looks_like_it_is_not() {
+        assert_eq!(found(&[(0x418, &[2]), (0x438, b"\x53\xef")]), [("ext", 0x438)]);
+        assert_eq!(found(&[(0x418, &[200]), (0x438, b"\x53\xef")]), []);
     }
 
     #[test]

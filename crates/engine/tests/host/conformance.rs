@@ -120,6 +120,7 @@ fn queues_conform_with_every_option() {
         Setup { sqpoll: true, sqpoll_cpu: Some(0), ..plain.clone() },
         Setup { sqpoll: true, fixedbufs: true, ..plain.clone() },
         Setup { memory: MemoryKind::Shm, fixedbufs: true, ..plain.clone() },
+        Setup { hipri: true, ..setup(EngineKind::Pvsync2) },
         Setup { depth: 1, ..setup(EngineKind::Libaio) },
         Setup { depth: 100, memory: MemoryKind::MmapShared, ..setup(EngineKind::Libaio) },
     ];

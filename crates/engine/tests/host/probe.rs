@@ -96,6 +96,16 @@ fn counters_are_read_and_subtracted() {
 }
 
 #[test]
+fn a_stack_is_counted_with_the_disks_under_it() {
+    let scratch = host("stack");
+    let stacked = probe::disk(&scratch.path(""), (252, 0)).unwrap();
+    assert_eq!((stacked.name.as_str(), stacked.number), ("dm-0", (252, 0)));
+    let under = probe::Disk { name: "sda".into(), number: (8, 0), slaves: Vec::new() };
+    assert_eq!(stacked.slaves, std::slice::from_ref(&under));
+    assert_eq!(probe::disk(&scratch.path(""), (8, 1)), Some(under));
+}
+
+#[test]
 fn this_directory_is_on_a_disk_that_counts() {
     let (root, here) = (Path::new("/"), Path::new(env!("CARGO_MANIFEST_DIR")));
     let Some(disk) = probe::disk_under(root, here) else {
