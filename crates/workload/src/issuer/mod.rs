@@ -100,7 +100,9 @@ impl Issuer {
     /// Where a region is smaller than a block, and where what is written could not be verified.
     pub fn new(job: &Job, worker: Worker, layout: &Layout, seed: u64) -> Result<Self, WorkloadError> {
         let mut issuer = Self::loading(job, worker, layout, seed)?;
-        if job.verify.method.is_some() && job.verify.only && job.pattern.direction.writes() {
+        // A mix that is all reads writes nothing that could be gone through.
+        let writes = job.pattern.direction.writes() && issuer.mix != Mix::Only(OpKind::Read);
+        if job.verify.method.is_some() && job.verify.only && writes {
             issuer.replay(u64::MAX);
         }
         Ok(issuer)
