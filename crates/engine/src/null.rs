@@ -40,7 +40,7 @@ impl Target for Null {
     fn submit(&mut self, op: Op) {
         let result = match op.kind {
             Kind::Sync | Kind::DataSync => 0,
-            Kind::Read | Kind::Write | Kind::Trim => op.length as i32,
+            Kind::Read | Kind::Write | Kind::Trim => op.length.min(i32::MAX as u32) as i32,
         };
         self.taken.push(Completion { tag: op.tag, submitted: Nanos::ZERO, completed: Nanos::ZERO, result });
     }

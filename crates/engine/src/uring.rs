@@ -67,7 +67,7 @@ impl Label {
 
     #[inline]
     fn result(self, reported: i32) -> i32 {
-        let trimmed = (self.0 >> 32) as i32;
+        let trimmed = i32::try_from(self.0 >> 32).unwrap_or(i32::MAX);
         if reported == 0 { trimmed } else { reported }
     }
 }
@@ -107,6 +107,10 @@ impl Uring {
             )
             .with_remedy("use Linux 5.11 or later, or ioengine=libaio"));
         }
+        Self::over(ring, setup, files)
+    }
+
+    fn over(ring: IoUring, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
         let buffers = Buffers::new(setup)?;
         let registered_files = register_files(&ring, setup, &files)?;
         if setup.fixedbufs {
@@ -301,37 +305,42 @@ impl Drop for Uring {
     }
 }
 
-/// Makes the ring with as many of the cheaper ways of completion as the kernel grants.
+/// The cheaper ways of completion that newer kernels grant, best first; last none of them.
+const GRANTS: [fn(&mut Builder); 3] = [
+    |builder| {
+        builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_submit_all();
+    },
+    |builder| {
+        builder.setup_coop_taskrun().setup_taskrun_flag();
+    },
+    |_| {},
+];
+
+/// Makes the ring with the best that the kernel grants.
 fn build(setup: &Setup) -> io::Result<IoUring> {
-    let grants: [fn(&mut Builder); 3] = [
-        |builder| {
-            builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_submit_all();
-        },
-        |builder| {
-            builder.setup_coop_taskrun().setup_taskrun_flag();
-        },
-        |_| {},
-    ];
     // With a submission thread there is nobody to be interrupted, and the kernel refuses the flags about it.
-    let wanted = if setup.sqpoll { &grants[2..] } else { &grants[..] };
+    let wanted = if setup.sqpoll { &GRANTS[2..] } else { &GRANTS[..] };
     let mut refusal = io::Error::from_raw_os_error(libc::EINVAL);
     for grant in wanted {
-        let mut builder = IoUring::builder();
-        grant(&mut builder);
-        if setup.hipri {
-            builder.setup_iopoll();
-        }
-        if setup.sqpoll {
-            builder.setup_sqpoll(SQPOLL_IDLE_MS);
-            setup.sqpoll_cpu.map(|cpu| builder.setup_sqpoll_cpu(cpu));
-        }
-        match builder.dontfork().build(setup.depth) {
-            Ok(ring) => return Ok(ring),
+        match build_with(setup, *grant) {
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
-            Err(error) => return Err(error),
+            outcome => return outcome,
         }
     }
     Err(refusal)
+}
+
+fn build_with(setup: &Setup, grant: fn(&mut Builder)) -> io::Result<IoUring> {
+    let mut builder = IoUring::builder();
+    grant(&mut builder);
+    if setup.hipri {
+        builder.setup_iopoll();
+    }
+    if setup.sqpoll {
+        builder.setup_sqpoll(SQPOLL_IDLE_MS);
+        setup.sqpoll_cpu.map(|cpu| builder.setup_sqpoll_cpu(cpu));
+    }
+    builder.dontfork().build(setup.depth)
 }
 
 /// Checks that completions of a file can be polled for, since a polled ring carries out nothing else.
@@ -407,7 +416,24 @@ fn refused(error: &io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use target::conformance::{Subject, check};
+
     use super::*;
+    use crate::files::{self, Access};
+    use crate::setup::EngineKind;
+
+    #[test]
+    fn rings_of_older_kernels_conform() {
+        let path = std::env::current_exe().unwrap().with_extension("uring");
+        for grant in GRANTS {
+            std::fs::write(&path, vec![0; 1 << 20]).unwrap();
+            let file = files::open(&path, Access { read: true, write: true, ..Access::default() }).unwrap();
+            std::fs::remove_file(&path).unwrap();
+            let setup = Setup::new(EngineKind::IoUring, 32, 4096, Clock::start());
+            let mut ring = Uring::over(build_with(&setup, grant).unwrap(), &setup, vec![file]).unwrap();
+            check(&mut ring, &Subject { lateness: Nanos::from_millis(900), ..Subject::default() });
+        }
+    }
 
     #[test]
     fn labels_carry_the_tag_and_what_a_trim_trims() {
