@@ -20,7 +20,7 @@ pub(crate) struct Draft {
     pub(crate) splits: [Option<Vec<(u64, u32)>>; 3],
     /// `ba`.
     pub(crate) align: [Option<u64>; 3],
-    /// `iodepth_low` and the batch sizes, of which some mean "as many as the depth".
+    /// `name`, which overrides the title of the section.
     pub(crate) name: Option<String>,
     /// Whether `ioengine` named an engine that Fathom has.
     pub(crate) engine_known: bool,

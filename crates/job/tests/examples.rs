@@ -33,7 +33,7 @@ fn every_example_is_good_in_both_dialects() {
             world = world.with_variable(variable, value);
         }
         for dialect in [Dialect::Fio, Dialect::Strict] {
-            let parsed = parse_files(&[name.clone()], &[], dialect, &world);
+            let parsed = parse_files(std::slice::from_ref(&name), &[], dialect, &world);
             assert_eq!(lines(&parsed.diagnostics), [""; 0], "{name}");
         }
     }

@@ -80,12 +80,7 @@ fn report_element(
 
 fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findings: &mut Findings) {
     if !any {
-        let message =
-            if text.trim().is_empty() { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
-        let finding = findings.fault(0..text.len(), "not-a-number", message);
-        if text.contains('(') {
-            finding.write("write the result of the calculation");
-        }
+        number::refuse(text, findings);
         return;
     }
     for range in unread.iter().filter(|range| !text[(*range).clone()].is_empty()) {

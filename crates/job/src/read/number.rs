@@ -51,9 +51,10 @@ pub(crate) fn micros(us: i64) -> Nanos {
     Nanos::from_micros(us as u64)
 }
 
-fn refuse(text: &str, findings: &mut Findings) {
-    let message =
-        if text.trim().is_empty() { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
+/// Refuses what is no number.
+pub(super) fn refuse(text: &str, findings: &mut Findings) {
+    let missing = text.trim().is_empty();
+    let message = if missing { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
     let finding = findings.fault(0..text.len(), "not-a-number", message);
     if text.contains('(') {
         finding.write("write the result of the calculation");
@@ -146,7 +147,6 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
         "min" | "minute" => Some(format!("{value}m")),
         "hr" | "hour" => Some(format!("{value}h")),
         "day" => Some(format!("{value}d")),
-        "n" | "nsec" => None,
         _ => None,
     };
     match meant {
@@ -170,8 +170,10 @@ fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: Unit, fin
     } else if !known_rest(rest, is_hexadecimal(text), unit) {
         trailing(text, number_end, end, findings);
     }
-    if text.starts_with('-') && unit_is_never_negative(unit) {
-        negative(text, end, findings);
+    if text.starts_with('-') && !matches!(unit, Unit::Count { .. }) {
+        findings
+            .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
+            .fio("fio keeps it as an enormous positive number");
     }
 }
 
@@ -186,16 +188,6 @@ fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) 
 fn is_hexadecimal(text: &str) -> bool {
     let digits = text.trim_start_matches(['-', '+']);
     digits.starts_with("0x") || digits.starts_with("0X")
-}
-
-fn unit_is_never_negative(unit: Unit) -> bool {
-    !matches!(unit, Unit::Count { .. })
-}
-
-fn negative(text: &str, end: usize, findings: &mut Findings) {
-    findings
-        .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
-        .fio("fio keeps it as an enormous positive number");
 }
 
 fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, findings: &mut Findings) {

@@ -16,7 +16,7 @@ pub(crate) fn read<'a>(
     if let Some(word) = words.iter().find(|word| **word == head) {
         return Some((word, text.get(end + 1..)));
     }
-    let finding = findings.fault(0..text.len().max(1).min(text.len()), "unknown-value", unknown(head));
+    let finding = findings.fault(0..text.len(), "unknown-value", unknown(head));
     let bare = head.trim();
     match words
         .iter()

@@ -2,6 +2,12 @@
 //!
 //! Sizes are bytes, times are nanoseconds, shares are whole per cent. Names are fio's where fio has a name.
 
+mod files;
+mod pattern;
+
+pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
+pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
+
 use units::{Bytes, Nanos, Rate};
 
 /// Everything one invocation asks for: the jobs in order.
@@ -169,92 +175,6 @@ pub enum Memory {
     MmapShared,
 }
 
-/// Which files, and how they are made.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FileOptions {
-    /// `filename`, split at `:`; empty when names are generated.
-    pub filenames: Vec<String>,
-    /// `directory`, split at `:`; clone `i` uses entry `i` modulo the count.
-    pub directories: Vec<String>,
-    /// Template of generated names.
-    pub filename_format: String,
-    /// How many files are generated per worker.
-    pub nrfiles: u32,
-    /// At most this many are open at once; `None` for all.
-    pub openfiles: Option<u32>,
-    /// Which file comes next.
-    pub service: FileService,
-    /// Size of each generated file: lowest and highest, equal for a fixed size.
-    pub filesize: Option<(Bytes, Bytes)>,
-    /// Files are made when they are opened, not before the run.
-    pub create_on_open: bool,
-    /// How space is reserved before files are written.
-    pub fallocate: Fallocate,
-    /// Lay files out first so that writes never extend them.
-    pub overwrite: bool,
-    /// Drop the page cache of each file before the run.
-    pub invalidate: bool,
-    /// `O_SYNC` or `O_DSYNC`.
-    pub open_sync: OpenSync,
-    /// `allow_mounted_write`: permits writes to a mounted device in `fathom fio`.
-    pub allow_mounted_write: bool,
-    /// `allow_file_create`: permits making files that do not exist.
-    pub allow_file_create: bool,
-}
-
-/// Which file comes next (`file_service_type`).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FileService {
-    /// The order.
-    pub order: FileOrder,
-    /// Operations on one file before the next is chosen, at least 1.
-    pub switch_every: u32,
-}
-
-/// The order of files.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FileOrder {
-    /// One after the other, an operation each.
-    RoundRobin,
-    /// One after the other, each to its end.
-    Sequential,
-    /// Any.
-    Random,
-    /// By a Zipf distribution with this exponent.
-    Zipf(f64),
-    /// By a Pareto distribution with this power.
-    Pareto(f64),
-    /// By a normal distribution with this deviation in per cent.
-    Normal(f64),
-}
-
-/// How space is reserved before files are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fallocate {
-    /// Not at all.
-    None,
-    /// By the system's own call where it has one.
-    Native,
-    /// By `posix_fallocate`.
-    Posix,
-    /// Keeping the file's size.
-    Keep,
-    /// By extending with `ftruncate`.
-    Truncate,
-}
-
-/// How files are opened for synchronous writes (`sync`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OpenSync {
-    /// Neither.
-    #[default]
-    None,
-    /// `O_SYNC`.
-    Sync,
-    /// `O_DSYNC`.
-    Dsync,
-}
-
 /// A size that may be a share of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
@@ -287,155 +207,6 @@ pub struct Extent {
     pub ramp_time: Nanos,
     /// Time before the job begins: least and most.
     pub startdelay: (Nanos, Nanos),
-}
-
-/// Reads or writes, where, and in which sizes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pattern {
-    /// Which kinds of operation.
-    pub direction: Direction,
-    /// Random offsets rather than one after the other.
-    pub random: bool,
-    /// `rw=…:N`: with random offsets, so many operations in a row before the next random one (at least 1);
-    /// in sequence, so many bytes left out after each (negative: backwards).
-    pub modifier: i64,
-    /// Share of reads in a mix, in per cent.
-    pub rwmixread: u32,
-    /// Block sizes.
-    pub block_sizes: PerKind<BlockSizes>,
-    /// Block sizes may be any number of bytes, not only multiples of the least.
-    pub bs_unaligned: bool,
-    /// Offsets are multiples of this; `None` for the least block size.
-    pub blockalign: Option<PerKind<u32>>,
-    /// Blocks may repeat within a pass.
-    pub norandommap: bool,
-    /// How offsets are drawn.
-    pub generator: Generator,
-    /// Where offsets fall.
-    pub distribution: PerKind<Distribution>,
-    /// Share of random offsets in a random pattern, in per cent.
-    pub percentage_random: PerKind<u32>,
-    /// The same offsets on every run.
-    pub randrepeat: bool,
-    /// `randseed`, which overrides `randrepeat`.
-    pub randseed: Option<u64>,
-}
-
-/// Which kinds of operation a job issues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// Trims.
-    Trim,
-    /// Reads and writes, mixed.
-    ReadWrite,
-    /// Each block trimmed, then written.
-    TrimWrite,
-}
-
-impl Direction {
-    /// Whether anything on the device is changed.
-    #[must_use]
-    pub const fn changes_data(self) -> bool {
-        !matches!(self, Self::Read)
-    }
-
-    /// Whether reads are among the operations.
-    #[must_use]
-    pub const fn reads(self) -> bool {
-        matches!(self, Self::Read | Self::ReadWrite)
-    }
-
-    /// Whether writes are among the operations.
-    #[must_use]
-    pub const fn writes(self) -> bool {
-        matches!(self, Self::Write | Self::ReadWrite | Self::TrimWrite)
-    }
-
-    /// Whether trims are among the operations.
-    #[must_use]
-    pub const fn trims(self) -> bool {
-        matches!(self, Self::Trim | Self::TrimWrite)
-    }
-}
-
-/// The block sizes of one kind of operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BlockSizes {
-    /// Always this.
-    Fixed(u32),
-    /// Anything between, in multiples of the least.
-    Range(u32, u32),
-    /// These, each with its share in per cent; the shares add up to 100.
-    Split(Vec<(u32, u32)>),
-}
-
-impl BlockSizes {
-    /// The least block size.
-    #[must_use]
-    pub fn min(&self) -> u32 {
-        match self {
-            Self::Fixed(size) | Self::Range(size, _) => *size,
-            Self::Split(parts) => parts.iter().map(|part| part.0).min().unwrap_or(0),
-        }
-    }
-
-    /// The greatest block size.
-    #[must_use]
-    pub fn max(&self) -> u32 {
-        match self {
-            Self::Fixed(size) | Self::Range(_, size) => *size,
-            Self::Split(parts) => parts.iter().map(|part| part.0).max().unwrap_or(0),
-        }
-    }
-}
-
-/// How offsets are drawn (`random_generator`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Generator {
-    /// fio's default.
-    #[default]
-    Tausworthe,
-    /// The same for large files.
-    Tausworthe64,
-    /// A sequence without repeats that needs no map.
-    Lfsr,
-}
-
-/// Where random offsets fall (`random_distribution`).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Distribution {
-    /// Everywhere alike.
-    #[default]
-    Uniform,
-    /// Zipf with exponent `theta`; the hottest block at `center` (a share of the file) if given.
-    Zipf {
-        /// The exponent.
-        theta: f64,
-        /// Where the hottest block is, as a share of the file.
-        center: Option<f64>,
-    },
-    /// Pareto with power `h`.
-    Pareto {
-        /// The power.
-        h: f64,
-        /// Where the hottest block is, as a share of the file.
-        center: Option<f64>,
-    },
-    /// Normal with this deviation in per cent of the file.
-    Normal {
-        /// Deviation in per cent.
-        deviation: f64,
-        /// Where the hottest block is, as a share of the file.
-        center: Option<f64>,
-    },
-    /// So many per cent of operations to so many per cent of the file, in order.
-    Zoned(Vec<(u32, u32)>),
-    /// So many per cent of operations to so many bytes of the file, in order.
-    ZonedAbs(Vec<(u32, Bytes)>),
 }
 
 /// How many in flight, and at which pace.
