@@ -24,18 +24,20 @@ pub struct LatencyStats {
 }
 
 impl LatencyStats {
-    /// The value of one percentile in nanoseconds; `None` where nothing was counted or no histogram was kept.
+    /// The value of one percentile in nanoseconds, within 0.8 % and never beyond the extremes; `None` where nothing was
+    /// counted or no histogram was kept.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
         if self.buckets.is_empty() {
             return self.quoted.iter().find(|(quoted, _)| *quoted == percent).map(|(_, ns)| *ns);
         }
-        self.histogram().percentile(percent).map(units::Nanos::get)
+        self.histogram().percentile(percent).map(|ns| ns.get().max(self.min_ns).min(self.max_ns))
     }
 
-    /// The values of several percentiles: per cent and nanoseconds. Empty where none is known.
+    /// The values of several percentiles as fio prints them: per cent and nanoseconds, by the buckets alone, so that
+    /// they may lie a little beyond the extremes. Empty where none is known.
     #[must_use]
-    pub fn percentiles_ns(&self, percents: &[f64]) -> Vec<(f64, u64)> {
+    pub fn fio_percentiles_ns(&self, percents: &[f64]) -> Vec<(f64, u64)> {
         if self.buckets.is_empty() {
             return self.quoted.iter().filter(|(percent, _)| percents.contains(percent)).copied().collect();
         }

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Nanos, count};
 
-use crate::fio::short_count;
+use crate::fio::{short_count, short_size};
 
 /// A moment of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,8 +54,10 @@ pub struct FioProgress {
     pub jobs: u32,
     /// Files that are open.
     pub files: u32,
-    /// What workers do, by fio's letters (`r` reads in sequence, `R` randomly, `w`, `W`, `M`, `m`, `f`, …), with the
-    /// number of neighbours that do the same.
+    /// The rate asked for of all workers together.
+    pub rate: Option<FioRate>,
+    /// What workers do, by fio's letters (`R` reads in sequence, `r` at random; `W` and `w` for writes, `M` and `m`
+    /// for both, `D` and `d` for trims, `F` for syncs, `_` for done, …), with the number of neighbours that do the same.
     pub states: Vec<(char, u32)>,
     /// How much is done, from 0 to 1; `None` where the end is not known.
     pub fraction: Option<f64>,
@@ -67,19 +69,34 @@ pub struct FioProgress {
     pub eta_s: Option<u64>,
 }
 
+/// A rate asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioRate {
+    /// In bytes per second.
+    Bytes(u64),
+    /// In operations per second.
+    Iops(u64),
+}
+
 /// fio's line: `Jobs: 1 (f=1): [r(1)][100.0%][r=96.0MiB/s][r=24.6k IOPS][eta 00m:00s]`.
 #[must_use]
 pub fn fio_line(progress: &FioProgress) -> String {
+    // The least rate to be kept, which stands before the hyphen, is not among the options.
+    let rate = match progress.rate {
+        Some(FioRate::Bytes(rate)) => format!(", 0B/s-{}/s", short_size(rate)),
+        Some(FioRate::Iops(rate)) => format!(", 0-{} IOPS", short_count(rate)),
+        None => String::new(),
+    };
     let states: Vec<String> = progress.states.iter().map(|(letter, n)| format!("{letter}({n})")).collect();
     let fraction = match progress.fraction {
         Some(fraction) => format!("{:3.1}%", 100.0 * fraction),
         None => "-.-%".to_owned(),
     };
-    let rates = by_kind(progress.bytes_per_second, |rate| format!("{}/s", crate::fio::short_size(rate)));
+    let rates = by_kind(progress.bytes_per_second, |rate| format!("{}/s", short_size(rate)));
     let iops = by_kind(progress.iops, short_count);
     let eta = progress.eta_s.map_or_else(|| "--".to_owned(), fio_clock);
     format!(
-        "Jobs: {} (f={}): [{}][{fraction}][{rates}][{iops} IOPS][eta {eta}]",
+        "Jobs: {} (f={}){rate}: [{}][{fraction}][{rates}][{iops} IOPS][eta {eta}]",
         progress.jobs,
         progress.files,
         states.join(",")
@@ -125,6 +142,7 @@ mod tests {
         let mut progress = FioProgress {
             jobs: 1,
             files: 1,
+            rate: None,
             states: vec![('r', 1)],
             fraction: Some(1.0),
             bytes_per_second: [100_663_296, 0, 0],
@@ -136,9 +154,10 @@ mod tests {
         progress.bytes_per_second[1] = 4096;
         progress.eta_s = Some(90_061);
         progress.states.push(('W', 3));
+        progress.rate = Some(FioRate::Bytes(16 << 20));
         assert_eq!(
             fio_line(&progress),
-            "Jobs: 1 (f=1): [r(1),W(3)][100.0%][r=96.0MiB/s,w=4096B/s][r=24.6k IOPS][eta 01d:01h:01m:01s]"
+            "Jobs: 1 (f=1), 0B/s-16.0MiB/s: [r(1),W(3)][100.0%][r=96.0MiB/s,w=4096B/s][r=24.6k IOPS][eta 01d:01h:01m:01s]"
         );
     }
 }

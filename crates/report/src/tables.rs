@@ -149,13 +149,15 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
 }
 
 fn summary(out: &mut String, run: &Run, name: &str, help: &str, pick: fn(&DirectionResult) -> &LatencyStats) {
+    let counted: Vec<Row<'_>> = rows(run).filter(|row| pick(row.2).count > 0).collect();
+    if counted.is_empty() {
+        return;
+    }
     head(out, name, "summary", help);
-    for row in rows(run) {
+    for row in counted {
         let (labels, latency) = (labels(row), pick(row.2));
-        if latency.count == 0 {
-            continue;
-        }
-        for (percent, ns) in latency.percentiles_ns(&PERCENTILES) {
+        let known = |percent: f64| latency.percentile_ns(percent).map(|ns| (percent, ns));
+        for (percent, ns) in PERCENTILES.into_iter().filter_map(known) {
             // Through text, for 99.9 / 100 is not 0.999 in binary.
             let quantile = format!("{:.6}", percent / 100.0);
             let quantile = quantile.trim_end_matches('0');

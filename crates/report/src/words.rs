@@ -164,10 +164,10 @@ fn rate_missed(figures: &Figures<'_>) -> String {
 
 fn queue_too_shallow(figures: &Figures<'_>) -> String {
     format!(
-        "{}. At {} each that takes {} operations in flight on average, and there could be {}.",
+        "{}. It takes about {} operations in flight at the times measured ({} on average), and there could be {}.",
         rate_missed(figures),
-        figures.time(Quantity::ServiceMean),
         figures.in_flight(Quantity::InFlightNeeded),
+        figures.time(Quantity::ServiceMean),
         figures.whole(Quantity::InFlightPossible)
     )
 }

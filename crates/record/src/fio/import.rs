@@ -111,12 +111,13 @@ impl Options<'_> {
     }
 }
 
-/// With `group_reporting` (which fio 3.33 does not echo) the clones of a job are in one entry, and their runtimes add
-/// up: that tells how many there were.
+/// How many workers are in one entry, which fio does not say: all clones of the job where `group_reporting` is echoed.
+/// fio 3.33 echoes it only if it was given a value; then runtimes that add up to more than the longest tell.
 fn workers(entry: &JobEntry, options: &Options<'_>) -> u32 {
+    let clones = options.number("numjobs").unwrap_or(1).max(1) as u32;
     let longest = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
-    let asked = options.number("numjobs").unwrap_or(1) as u32;
-    if longest > 0 && entry.job_runtime >= longest + longest / 2 { asked.max(1) } else { 1 }
+    let added_up = longest > 0 && entry.job_runtime >= longest + longest / 2;
+    if options.flag("group_reporting", added_up) { clones } else { 1 }
 }
 
 fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {

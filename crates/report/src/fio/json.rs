@@ -174,7 +174,7 @@ fn latency(w: &mut Writer<'_>, key: &str, latency: &LatencyStats, percentiles: &
             return;
         }
         w.object("percentile", |w| {
-            for (percent, ns) in latency.percentiles_ns(percentiles) {
+            for (percent, ns) in latency.fio_percentiles_ns(percentiles) {
                 w.int(&format!("{percent:.6}"), ns);
             }
         });

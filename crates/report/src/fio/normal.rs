@@ -303,7 +303,7 @@ fn latency_line(out: &mut String, name: &str, latency: &LatencyStats) {
 
 /// Four to a line. Values are rounded up where they are scaled.
 fn percentiles(out: &mut String, name: &str, latency: &LatencyStats, percents: &[f64]) {
-    let values = latency.percentiles_ns(percents);
+    let values = latency.fio_percentiles_ns(percents);
     let (Some((_, least)), Some((_, greatest))) = (values.first(), values.last()) else { return };
     let (unit, divisor) = match (*least, *greatest) {
         (2_000_001.., 100_000_000..) => ("msec", 1_000_000),

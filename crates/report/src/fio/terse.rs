@@ -79,7 +79,7 @@ fn latency(fields: &mut Vec<String>, latency: &LatencyStats) {
 }
 
 fn percentiles(fields: &mut Vec<String>, latency: &LatencyStats, percents: &[f64]) {
-    let values = latency.percentiles_ns(percents);
+    let values = latency.fio_percentiles_ns(percents);
     for slot in 0..PERCENTILE_FIELDS {
         let ns = values.get(slot).map_or(0, |(_, ns)| *ns);
         fields.push(match percents.get(slot) {

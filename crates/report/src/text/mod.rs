@@ -4,7 +4,7 @@ mod latency;
 mod paint;
 
 use analyse::{Finding, Severity, Verdict};
-use record::{DiskUse, JobResult, Kind, Outcome, Run};
+use record::{DiskUse, Host, JobResult, Kind, Outcome, Run};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::civil::Civil;
@@ -55,22 +55,30 @@ impl Page {
 
     /// A label and its value; what does not fit goes on below the value.
     fn field(&mut self, label: &str, value: &str) {
+        self.toned_field(label, value, None);
+    }
+
+    fn toned_field(&mut self, label: &str, value: &str, tone: Option<Tone>) {
         for (index, part) in wrap(value, self.width - INDENT).iter().enumerate() {
             let label = if index == 0 { label } else { "" };
             let label = self.paint.tone(Tone::Faint, &format!("  {label:<width$}", width = INDENT - 2));
+            let part = tone.map_or_else(|| part.clone(), |tone| self.paint.tone(tone, part));
             self.line(&format!("{label}{part}"));
         }
     }
 
     fn head(&mut self, run: &Run) {
-        let tool = self.paint.tone(Tone::Strong, &format!("{} {}", run.tool.name, run.tool.version));
-        let date = Civil::at(run.taken_unix_ms, run.utc_offset_s).iso();
-        let mut parts = vec![tool, date];
-        if !run.host.hostname.is_empty() {
-            parts.push(format!("on {} ({} CPUs, {})", run.host.hostname, run.host.cpus, run.host.kernel));
+        let tool = format!("{} {}", run.tool.name, run.tool.version);
+        let mut text = format!("{tool}  {}", Civil::at(run.taken_unix_ms, run.utc_offset_s).iso());
+        let Host { hostname, kernel, cpus } = &run.host;
+        let host = (!hostname.is_empty()).then(|| format!("on {hostname} ({cpus} CPUs, {kernel})"));
+        for part in host.into_iter().chain(run.seed.map(|seed| format!("seed {seed}"))) {
+            let last_line = text.lines().last().map_or(0, |line| line.chars().count());
+            let fits = last_line + 2 + part.chars().count() <= self.width;
+            text.push_str(if fits { "  " } else { "\n" });
+            text.push_str(&part);
         }
-        parts.extend(run.seed.map(|seed| format!("seed {seed}")));
-        self.line(&parts.join("  "));
+        self.line(&text.replacen(&tool, &self.paint.tone(Tone::Strong, &tool), 1));
         match run.outcome {
             Outcome::Completed => {}
             Outcome::Interrupted => self.line("Interrupted: these are the results until then."),
@@ -79,11 +87,19 @@ impl Page {
         }
     }
 
+    /// The job's name, and what it asked for beside it.
+    fn title(&mut self, job: &JobResult) {
+        let room = self.width.saturating_sub(job.name.chars().count() + 2).max(20);
+        let lines = wrap(&asked(job), room);
+        let name = self.paint.tone(Tone::Strong, &job.name);
+        self.line(&format!("{name}  {}", lines[0]));
+        lines[1..].iter().for_each(|line| self.line(&format!("  {line}")));
+    }
+
     fn job(&mut self, job: &JobResult) {
         let (declared, result) = (&job.declared, &job.result);
-        let name = self.paint.tone(Tone::Strong, &job.name);
         self.out.push('\n');
-        self.line(&format!("{name}  {}", asked(job)));
+        self.title(job);
         for kind in Kind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0) {
             self.throughput(job, kind);
         }
@@ -93,7 +109,7 @@ impl Page {
         }
         if let Some(ns) = result.cpu_per_io_ns() {
             let cpu = Nanos::new(ns.round() as u64);
-            let each = if result.workers > 1 { ", each worker" } else { "" };
+            let each = if result.workers > 1 { " by each worker" } else { "" };
             self.field("CPU", &format!("{cpu} per operation, {} of a processor{each}", percent(result.cpu_share())));
         }
         if result.lateness.count > 0 {
@@ -147,8 +163,7 @@ impl Page {
         let (errors, first) = (job.result.errors.max(1), job.result.first_error);
         let first = if first == 0 { job.error } else { first };
         let text = format!("{}, the first: {} ({first})", grouped(errors), crate::fio::error_text(first));
-        let text = self.paint.tone(Tone::Bad, &text);
-        self.field("errors", &text);
+        self.toned_field("errors", &text, Some(Tone::Bad));
     }
 
     fn disks(&mut self, disks: &[DiskUse]) {

@@ -1,10 +1,7 @@
 //! fio is the oracle: it prints one run in several formats, its `json+` is read back, and all formats are written
 //! again from the record. What comes out must be what fio printed, character by character.
 
-#![allow(clippy::disallowed_macros, reason = "tests say what they compare")]
-
-mod common;
-
+use crate::installed::{Fio, installed_fio};
 use report::fio::{Format, Options, Terse, document};
 
 /// Jobs that make every part of the output appear, in seconds as few as fio's samples need.
@@ -101,25 +98,32 @@ const JOBS: &[(&str, &[&str])] = &[
 
 #[test]
 fn formats_written_again_are_what_fio_printed() {
-    let Some(fio) = common::installed_fio() else { return };
-    for (label, arguments) in JOBS {
-        let arguments = [&["--output-format=terse,json+,normal", "--eta=never"], *arguments].concat();
-        let printed = fio.output(label, &arguments);
-        let run = record::fio::from_fio(&printed).expect(label);
-        let options = Options { version: fio.version, ..Options::default() };
-        let written = document(&run, &[Format::Normal, Format::Terse, Format::JsonPlus], options);
-        assert_same(label, &without_layout(&printed), &written.replace(fio.version.name(), &fio.name));
-    }
+    let Some(fio) = installed_fio() else { return };
+    // All at once: fio mostly waits.
+    std::thread::scope(|scope| {
+        for (label, arguments) in JOBS {
+            scope.spawn(|| check(&fio, label, arguments));
+        }
+    });
+}
+
+fn check(fio: &Fio, label: &str, arguments: &[&str]) {
+    let arguments = [&["--output-format=terse,json+,normal", "--eta=never"], arguments].concat();
+    let printed = fio.output(&arguments);
+    let run = record::fio::from_fio(&printed).expect(label);
+    let options = Options { version: fio.version, ..Options::default() };
+    let written = document(&run, &[Format::Normal, Format::Terse, Format::JsonPlus], options);
+    assert_same(label, &without_layout(&printed), &written.replace(fio.version.name(), &fio.name));
 }
 
 #[test]
 fn terse_lines_of_other_versions_are_what_fio_printed() {
-    let Some(fio) = common::installed_fio() else { return };
+    let Some(fio) = installed_fio() else { return };
     for (number, terse) in [("2", Terse::V2), ("4", Terse::V4), ("5", Terse::V5)] {
         let version = format!("--terse-version={number}");
         let job = ["--name=a", "--description=d", "--ioengine=null", "--size=1m", "--rw=randrw", "--iodepth=2"];
         let arguments = [&["--output-format=terse,json+", &version], &job[..]].concat();
-        let printed = fio.output(&format!("terse{number}"), &arguments);
+        let printed = fio.output(&arguments);
         let run = record::fio::from_fio(&printed).expect("fio's own JSON");
         let options = Options { version: fio.version, terse };
         let written = document(&run, &[Format::Terse, Format::JsonPlus], options);

@@ -1,9 +1,8 @@
 //! The installed fio, and comparison with what it prints.
 
-#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests run fio and say what they skip")]
-
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use report::fio::Version;
 
@@ -12,7 +11,7 @@ use report::fio::Version;
 /// # Panics
 ///
 /// Where `FATHOM_NO_SKIP=1` is set and there is none.
-pub(crate) fn installed_fio() -> Option<Fio> {
+pub(super) fn installed_fio() -> Option<Fio> {
     let program = std::env::var("FATHOM_FIO").unwrap_or_else(|_| "fio".to_owned());
     let found = Command::new(&program).arg("--version").output().ok();
     let Some(output) = found else {
@@ -26,18 +25,20 @@ pub(crate) fn installed_fio() -> Option<Fio> {
     Some(Fio { program, name, version })
 }
 
-pub(crate) struct Fio {
+pub(super) struct Fio {
     program: String,
     /// What it calls itself.
-    pub(crate) name: String,
+    pub(super) name: String,
     /// The layout it writes.
-    pub(crate) version: Version,
+    pub(super) version: Version,
 }
 
 impl Fio {
     /// What fio prints with these arguments, in a directory that is new and removed afterwards.
-    pub(crate) fn output(&self, label: &str, arguments: &[&str]) -> String {
-        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{label}-{}", std::process::id()));
+    pub(super) fn output(&self, arguments: &[&str]) -> String {
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        let name = format!("fio-{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::create_dir_all(&directory).expect("the directory for tests can be written");
         let output = Command::new(&self.program).args(arguments).current_dir(&directory).output().expect("fio runs");
         std::fs::remove_dir_all(&directory).expect("the directory for tests can be removed");

@@ -1,0 +1,90 @@
+//! From workers to results.
+
+use job::{Dialect, Job, Nowhere, parse_file_text};
+use meter::Summary;
+use record::{Evidence, JobResult, TargetFacts, TargetKind, Worker, collect};
+use units::Nanos;
+
+fn jobs(text: &str) -> Vec<Job> {
+    let parsed = parse_file_text("test", text.as_bytes(), Dialect::Fio, &Nowhere);
+    assert_eq!(parsed.diagnostics, []);
+    parsed.value.jobs
+}
+
+fn worker(job: &Job, number: u32, group: u32) -> Worker<'_> {
+    let mut summary = Summary { workers: 1, runtime: Nanos::from_secs(1), ..Summary::default() };
+    summary.directions[0].ios = 10 + u64::from(number);
+    summary.directions[0].runtime = Nanos::from_secs(1);
+    summary.directions[0].service.add(1_000 * (1 + u64::from(number)), 10 + u64::from(number));
+    Worker {
+        job,
+        number,
+        group,
+        pid: 100 + number,
+        started_unix_ms: 5,
+        elapsed_s: 2,
+        eta_s: 0,
+        error: 0,
+        evidence: Evidence::default(),
+        summary,
+    }
+}
+
+fn names_and_workers(results: &[JobResult]) -> Vec<(&str, u32)> {
+    results.iter().map(|result| (result.name.as_str(), result.workers)).collect()
+}
+
+/// The same file given to fio 3.33 has results a (4 workers), d, e and f.
+#[test]
+fn workers_join_the_result_before_them_as_in_fio() {
+    let text = "[global]\nioengine=null\nsize=1m\n[a]\n[b]\ngroup_reporting\n[c]\ngroup_reporting\nnumjobs=2\n[d]\n[e]\n\
+                group_reporting\nstonewall\n[f]\n";
+    let jobs = jobs(text);
+    let [a, b, c, d, e, f] = &jobs[..] else { panic!("{} jobs", jobs.len()) };
+    let workers = [(a, 0), (b, 0), (c, 0), (c, 0), (d, 0), (e, 1), (f, 1)];
+    let workers: Vec<Worker<'_>> =
+        workers.iter().enumerate().map(|(number, &(job, group))| worker(job, number as u32, group)).collect();
+    let results = collect(&workers);
+    assert_eq!(names_and_workers(&results), [("a", 4), ("d", 1), ("e", 1), ("f", 1)]);
+    assert_eq!(results[0].result.read.ios, 10 + 11 + 12 + 13);
+    assert_eq!(results[0].declared.numjobs, 2, "options are those of the last");
+    assert_eq!((results[0].pid, results[1].number), (100, 4));
+}
+
+#[test]
+fn a_merged_result_sums_what_was_asked_for_and_keeps_the_first_error() {
+    let jobs =
+        jobs("[a]\nioengine=libaio\niodepth=8\nnumjobs=2\ngroup_reporting\nrate_iops=100\nsize=1m\nrw=randread\n");
+    let mut workers = [worker(&jobs[0], 0, 0), worker(&jobs[0], 1, 0)];
+    workers[1].error = 5;
+    let target = |path: &str| TargetFacts {
+        path: path.to_owned(),
+        kind: TargetKind::Regular,
+        size: 1,
+        allocated: None,
+        cached_before: None,
+        cached_after: None,
+    };
+    workers[0].evidence.targets = vec![target("x"), target("y")];
+    workers[1].evidence.targets = vec![target("y"), target("z")];
+    let results = collect(&workers);
+    let result = &results[0];
+    assert_eq!((result.declared.in_flight_asked, result.declared.iodepth), (16, 8));
+    assert_eq!(result.declared.rate_iops.read, Some(200));
+    assert_eq!(result.error, 5);
+    let paths: Vec<&str> = result.evidence.targets.iter().map(|target| target.path.as_str()).collect();
+    assert_eq!(paths, ["x", "y", "z"]);
+}
+
+#[test]
+fn what_was_measured_comes_through_unchanged() {
+    let jobs = jobs("[a]\nioengine=psync\niodepth=4\nsize=1m\n");
+    let results = collect(&[worker(&jobs[0], 0, 0)]);
+    let (declared, read) = (&results[0].declared, &results[0].result.read);
+    assert_eq!((declared.iodepth, declared.iodepth_effective, declared.queues), (4, 1, false));
+    assert_eq!((read.service.count, read.service.mean_ns, read.service.stddev_ns), (10, 1_000.0, 0.0));
+    assert_eq!(read.service.percentile_ns(50.0), Some(1_000), "never beyond the extremes");
+    assert_eq!(read.service.fio_percentiles_ns(&[50.0]), [(50.0, 1_004)], "the value that stands for the bucket");
+    // 10 operations of 1 µs in a second.
+    assert!((results[0].result.in_flight().unwrap() - 1e-5).abs() < 1e-12);
+}

@@ -1,0 +1,91 @@
+//! Records as text, and fio's text as records.
+
+use record::{LatencyStats, Measured, ReadError, Run, SCHEMA, Shares, from_json, to_json};
+
+const FIO: &str = r#"note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1
+{
+  "fio version" : "fio-3.33",
+  "timestamp" : 1795257536,
+  "timestamp_ms" : 1795257536410,
+  "time" : "Sat Nov 21 12:38:56 2026",
+  "global options" : {
+    "ioengine" : "psync",
+    "rw" : "randread",
+    "rw" : "randwrite"
+  },
+  "jobs" : [
+    {
+      "jobname" : "a",
+      "job options" : { "bs" : "4k,8k", "rate_iops" : "100" },
+      "write" : {
+        "io_bytes" : 81920, "runtime" : 1000, "total_ios" : 10,
+        "clat_ns" : { "min" : 100, "max" : 5000, "mean" : 1000.5, "stddev" : 10.25, "N" : 10,
+          "percentile" : { "50.000000" : 402, "99.990000" : 3856 } },
+        "later" : { "unknown" : [1] }
+      },
+      "job_runtime" : 1000, "usr_cpu" : 12.5, "latency_depth" : 4
+    }
+  ]
+}
+a: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 21 12:38:56 2026
+"#;
+
+#[test]
+fn a_run_survives_its_text() {
+    let run = record::fio::from_fio(FIO).unwrap();
+    assert_eq!(from_json(&to_json(&run)).unwrap(), run);
+}
+
+#[test]
+fn later_layouts_are_refused_and_say_what_to_do() {
+    let run = Run { schema: SCHEMA + 1, ..Run::default() };
+    let error = from_json(&to_json(&run)).unwrap_err();
+    assert!(matches!(error, ReadError::TooNew { found } if found == SCHEMA + 1));
+    assert!(error.to_string().ends_with("use a newer fathom"), "{error}");
+    assert!(matches!(from_json("{\"jobs\": []}"), Err(ReadError::NoSchema)));
+    assert!(matches!(from_json("{"), Err(ReadError::Malformed(_))));
+}
+
+#[test]
+fn fios_options_and_figures_are_read() {
+    let run = record::fio::from_fio(FIO).unwrap();
+    let job = &run.jobs[0];
+    assert_eq!((run.tool.version.as_str(), run.utc_offset_s), ("3.33", 7200));
+    assert_eq!((job.declared.rw.as_str(), job.declared.engine.as_str()), ("randwrite", "psync"), "the last one counts");
+    assert_eq!((job.declared.iodepth, job.declared.in_flight_possible), (4, 1));
+    let sizes = job.declared.block_sizes;
+    assert_eq!((sizes.read.max, sizes.write.max, sizes.trim.max), (4096, 8192, 8192));
+    assert_eq!(job.declared.rate_iops.write, Some(100));
+    assert_eq!(job.result.cpu.user_ns, 125_000_000);
+    let service = &job.result.write.service;
+    assert_eq!((service.percentile_ns(50.0), service.percentile_ns(95.0)), (Some(402), None));
+}
+
+#[test]
+fn of_several_documents_the_last_one_counts() {
+    let twice = format!("{FIO}{}", FIO.replace("\"total_ios\" : 10,", "\"total_ios\" : 20,"));
+    assert_eq!(record::fio::from_fio(&twice).unwrap().jobs[0].result.write.ios, 20);
+}
+
+#[test]
+fn what_is_not_fios_is_refused() {
+    assert!(matches!(record::fio::from_fio("fio: no jobs\n"), Err(ReadError::NoDocument)));
+    assert!(matches!(record::fio::from_fio("{\n  \"fio version\" : \"fio-3.33\",\n"), Err(ReadError::Malformed(_))));
+}
+
+#[test]
+fn service_times_divide_over_fios_classes() {
+    let mut result = Measured::default();
+    result.read.ios = 4;
+    let bucket = |ns| (meter::bucket_of(ns), 1);
+    result.read.service = LatencyStats {
+        count: 4,
+        buckets: vec![bucket(3), bucket(1_500), bucket(3_000), bucket(3_000_000_000)],
+        ..LatencyStats::default()
+    };
+    let shares = result.latency_shares();
+    assert_eq!((shares.ns[1], shares.us[0], shares.us[1], shares.ms[11]), (25.0, 25.0, 25.0, 25.0));
+    assert_eq!(result.percent_below_2us(), 50.0);
+    // Depths are counted at syncs too, but are a share of transfers: more than all of them.
+    assert_eq!(Shares { counts: [17, 0, 0, 0, 0, 0, 0], total: 16 }.percent()[0], 106.25);
+}

@@ -1,0 +1,137 @@
+//! The page for people and the tables, to the letter.
+
+use analyse::analyse;
+use record::{
+    CpuUse, Declared, DirectionResult, DiskUse, Host, JobResult, LatencyStats, Measured, Note, Outcome, PerKind, Run,
+    SCHEMA, Sizes, Tool, from_json,
+};
+use report::{Style, csv, json, markdown, open_metrics, text};
+
+/// A latency around 1.3 ms with a tail.
+fn latency(count: u64, mean_ns: f64) -> LatencyStats {
+    LatencyStats {
+        count,
+        min_ns: 860_000,
+        max_ns: 4_210_000,
+        mean_ns,
+        stddev_ns: 211_020.0,
+        buckets: vec![
+            (975, count * 60 / 100),
+            (990, count * 35 / 100),
+            (1018, count * 49 / 1000),
+            (1088, count / 1000),
+        ],
+        quoted: Vec::new(),
+    }
+}
+
+fn direct_random_read() -> JobResult {
+    let read = DirectionResult {
+        ios: 722_944,
+        bytes: 722_944 * 4096,
+        runtime_ns: 30_000_000_000,
+        service: latency(722_944, 1_314_620.0),
+        ..DirectionResult::default()
+    };
+    let cpu = CpuUse { user_ns: 900_000_000, system_ns: 800_000_000, ..CpuUse::default() };
+    let result = Measured { read, runtime_ns: 30_000_000_000, cpu, workers: 1, ..Measured::default() };
+    let size = Sizes { min: 4096, max: 4096 };
+    let declared = Declared {
+        engine: "io_uring".to_owned(),
+        device: true,
+        queues: true,
+        iodepth: 32,
+        iodepth_effective: 32,
+        in_flight_asked: 32,
+        in_flight_possible: 32,
+        rw: "randread".to_owned(),
+        block_sizes: PerKind { read: size, write: size, trim: size },
+        direct: true,
+        ..Declared::default()
+    };
+    JobResult { name: "first-try".to_owned(), workers: 1, declared, result, ..JobResult::default() }
+}
+
+fn run(jobs: Vec<JobResult>) -> Run {
+    Run {
+        schema: SCHEMA,
+        tool: Tool { name: "fathom".to_owned(), version: "0.1.0".to_owned() },
+        taken_unix_ms: 1_795_257_536_410,
+        seed: Some(42),
+        host: Host { hostname: "box".to_owned(), kernel: "Linux 6.1".to_owned(), cpus: 2 },
+        jobs,
+        disks: vec![DiskUse { name: "vda".to_owned(), read_ios: 84_236, util_percent: 89.246, ..DiskUse::default() }],
+        ..Run::default()
+    }
+}
+
+fn page(run: &Run, width: usize) -> String {
+    text(run, &analyse(run), Style { width, colour: false })
+}
+
+#[test]
+fn a_closed_loop_on_a_page_of_80() {
+    assert_eq!(page(&run(vec![direct_random_read()]), 80), include_str!("expected/closed_loop.txt"));
+}
+
+#[test]
+fn a_paced_mix_with_everything_that_can_go_wrong() {
+    let mut job = direct_random_read();
+    job.name = "mix".to_owned();
+    job.workers = 2;
+    job.declared.rw = "randrw".to_owned();
+    job.declared.rate_iops = PerKind { read: Some(40_000), ..PerKind::default() };
+    job.declared.poisson = true;
+    (job.declared.in_flight_asked, job.declared.in_flight_possible) = (64, 64);
+    job.result.workers = 2;
+    job.result.runtime_ns *= 2;
+    job.result.read.response = latency(722_944, 1_514_620.0);
+    job.result.write = job.result.read.clone();
+    job.result.sync = latency(7, 1_000_000.0);
+    job.result.lateness = latency(722_944, 400_000.0);
+    (job.result.errors, job.result.first_error) = (3, 5);
+    let mut run = run(vec![direct_random_read(), job]);
+    run.outcome = Outcome::Failed;
+    run.notes = vec![Note { job: Some("mix".to_owned()), text: "posixaio is done by io_uring.".to_owned() }];
+    assert_eq!(page(&run, 100), include_str!("expected/paced_mix.txt"));
+}
+
+#[test]
+fn pages_fit_their_width_and_colours_change_no_letter() {
+    let run = run(vec![direct_random_read()]);
+    for width in [60, 72, 80, 100, 120] {
+        let page = page(&run, width);
+        assert!(page.lines().all(|line| line.chars().count() <= width), "{width}:\n{page}");
+        let painted = text(&run, &analyse(&run), Style { width, colour: true });
+        assert!(painted.contains("\u{1b}["));
+        assert_eq!(without_colours(&painted), page);
+    }
+}
+
+fn without_colours(painted: &str) -> String {
+    let mut parts = painted.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    first + &parts.filter_map(|part| part.split_once('m')).map(|(_, text)| text).collect::<String>()
+}
+
+#[test]
+fn own_json_reads_back_and_carries_the_verdict() {
+    let run = run(vec![direct_random_read()]);
+    let document = json(&run, &analyse(&run));
+    assert_eq!(from_json(&document).unwrap(), run);
+    let parsed: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let headline = &parsed["verdicts"][0]["headline"];
+    assert_eq!(headline["code"], "queue_full");
+    assert_eq!(headline["remedy"]["action"], "compare_depth");
+    let in_flight = headline["evidence"].as_array().unwrap().iter().find(|e| e["quantity"] == "in_flight_achieved");
+    assert!((in_flight.unwrap()["value"].as_f64().unwrap() - 31.68).abs() < 0.01);
+}
+
+#[test]
+fn tables_to_the_letter() {
+    let mut run = run(vec![direct_random_read()]);
+    run.jobs[0].name = "a,\"b\"|c".to_owned();
+    assert_eq!(csv(&run), include_str!("expected/table.csv"));
+    assert_eq!(markdown(&run, &analyse(&run)), include_str!("expected/table.md"));
+    assert_eq!(open_metrics(&run), include_str!("expected/table.prom"));
+}
