@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::host::HOST_OPTIONS;
 use crate::table::{Category, Kind, OPTIONS, OptionSpec, Status, find_all};
 
 const CATEGORIES: [(Category, &str); 10] = [
@@ -121,4 +122,15 @@ pub fn engine_help(name: &str) -> Option<String> {
             (known || !lines.is_empty()).then_some(lines)
         }
     }
+}
+
+/// Help for the options of the program itself, a line each, as `fathom fio --help` prints them.
+#[must_use]
+pub fn host_help() -> String {
+    let mut text = String::new();
+    for spec in HOST_OPTIONS {
+        let equals = if spec.argument.is_empty() { "" } else { "=" };
+        let _ = writeln!(text, "  {:<26}{}", format!("--{}{equals}{}", spec.name, spec.argument), spec.doc);
+    }
+    text
 }

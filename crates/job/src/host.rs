@@ -107,10 +107,13 @@ pub(crate) enum Arity {
     Optional,
 }
 
+/// Changes host options by a value, which is empty where there is none.
+type Set = fn(&mut HostOptions, &str, &mut Findings);
+
 /// What a host option does.
 pub(crate) enum Effect {
-    /// Changes the options; the text is empty where there is no value.
-    Set(fn(&mut HostOptions, &str, &mut Findings)),
+    /// Changes the options.
+    Set(Set),
     /// Nothing; fio heeds it, Fathom has no use for it.
     Nothing,
     /// Nothing; not supported yet.
@@ -120,64 +123,76 @@ pub(crate) enum Effect {
 /// A host option.
 pub(crate) struct HostSpec {
     pub(crate) name: &'static str,
+    /// What its value is called in help; empty where there is none.
+    pub(crate) argument: &'static str,
+    /// What it does, in one sentence.
+    pub(crate) doc: &'static str,
     pub(crate) arity: Arity,
     pub(crate) effect: Effect,
 }
 
-const fn flag(name: &'static str, set: fn(&mut HostOptions, &str, &mut Findings)) -> HostSpec {
-    HostSpec { name, arity: Arity::None, effect: Effect::Set(set) }
+const fn flag(name: &'static str, argument: &'static str, doc: &'static str, set: Set) -> HostSpec {
+    HostSpec { name, argument, doc, arity: Arity::None, effect: Effect::Set(set) }
 }
 
-const fn value(name: &'static str, set: fn(&mut HostOptions, &str, &mut Findings)) -> HostSpec {
-    HostSpec { name, arity: Arity::Required, effect: Effect::Set(set) }
+const fn value(name: &'static str, argument: &'static str, doc: &'static str, set: Set) -> HostSpec {
+    HostSpec { name, argument, doc, arity: Arity::Required, effect: Effect::Set(set) }
 }
 
-const fn optional(name: &'static str, set: fn(&mut HostOptions, &str, &mut Findings)) -> HostSpec {
-    HostSpec { name, arity: Arity::Optional, effect: Effect::Set(set) }
+const fn optional(name: &'static str, argument: &'static str, doc: &'static str, set: Set) -> HostSpec {
+    HostSpec { name, argument, doc, arity: Arity::Optional, effect: Effect::Set(set) }
 }
 
-const fn idle(name: &'static str, arity: Arity) -> HostSpec {
-    HostSpec { name, arity, effect: Effect::Nothing }
+const fn idle(name: &'static str, argument: &'static str, doc: &'static str, arity: Arity) -> HostSpec {
+    HostSpec { name, argument, doc, arity, effect: Effect::Nothing }
 }
 
 const fn later(name: &'static str, arity: Arity) -> HostSpec {
-    HostSpec { name, arity, effect: Effect::NotYet }
+    HostSpec { name, argument: "", doc: "Not supported yet.", arity, effect: Effect::NotYet }
 }
 
 /// Every option of the program itself.
 pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
-    value("output", |h, text, _| h.output = Some(text.to_owned())),
-    value("output-format", output_format),
-    flag("minimal", |h, _, _| h.output_formats = vec![OutputFormat::Terse]),
-    flag("append-terse", |h, _, _| add_format(h, OutputFormat::Terse)),
-    value("terse-version", terse_version),
-    optional("bandwidth-log", |h, text, _| {
+    value("output", "FILE", "Write results to FILE.", |h, text, _| h.output = Some(text.to_owned())),
+    value("output-format", "LIST", "Forms of the results: normal, json, json+, terse.", output_format),
+    flag("minimal", "", "The same as --output-format=terse.", |h, _, _| h.output_formats = vec![OutputFormat::Terse]),
+    flag("append-terse", "", "Print terse results too.", |h, _, _| add_format(h, OutputFormat::Terse)),
+    value("terse-version", "N", "Version of terse results, from 2 to 5.", terse_version),
+    optional("bandwidth-log", "PREFIX", "Write logs of the bandwidth of all jobs together.", |h, text, _| {
         h.bandwidth_log = Some(if text.is_empty() { "agg" } else { text }.to_owned());
     }),
-    value("status-interval", status_interval),
-    value("eta", |h, text, _| {
+    value("status-interval", "TIME", "Print results so far this often.", status_interval),
+    value("eta", "WHEN", "Show the time left: always, never, auto.", |h, text, _| {
         h.eta = match text {
             "always" => Eta::Always,
             "never" => Eta::Never,
             _ => Eta::Auto,
         };
     }),
-    value("eta-newline", |h, text, findings| h.eta_newline = time(text, findings)),
-    value("eta-interval", eta_interval),
-    flag("parse-only", |h, _, _| h.parse_only = true),
-    flag("showcmd", |h, _, _| h.showcmd = true),
-    flag("readonly", |h, _, _| h.readonly = true),
-    value("section", |h, text, _| h.sections.push(text.to_owned())),
-    value("aux-path", |h, text, _| h.aux_path = Some(text.to_owned())),
-    optional("cmdhelp", |h, text, _| h.cmdhelp = Some(if text.is_empty() { "all" } else { text }.to_owned())),
-    optional("enghelp", |h, text, _| h.enghelp = Some(text.to_owned())),
-    flag("warnings-fatal", |h, _, _| h.warnings_fatal = true),
-    value("idle-prof", idle_prof),
-    flag("version", |h, _, _| h.version = true),
-    flag("help", |h, _, _| h.help = true),
-    idle("max-jobs", Arity::Required),
-    idle("alloc-size", Arity::Required),
-    idle("debug", Arity::Required),
+    value("eta-newline", "TIME", "Begin a new line of it this often.", |h, text, findings| {
+        h.eta_newline = time(text, findings);
+    }),
+    value("eta-interval", "TIME", "Renew it this often.", eta_interval),
+    flag("parse-only", "", "Read the jobs and run nothing.", |h, _, _| h.parse_only = true),
+    flag("showcmd", "", "Print job files as command lines.", |h, _, _| h.showcmd = true),
+    flag("readonly", "", "Refuse jobs that write.", |h, _, _| h.readonly = true),
+    value("section", "NAME", "Run this section only; may be repeated.", |h, text, _| h.sections.push(text.to_owned())),
+    value("aux-path", "DIR", "Directory of files that a run leaves behind.", |h, text, _| {
+        h.aux_path = Some(text.to_owned());
+    }),
+    optional("cmdhelp", "OPTION", "Describe a job option, or all.", |h, text, _| {
+        h.cmdhelp = Some(if text.is_empty() { "all" } else { text }.to_owned());
+    }),
+    optional("enghelp", "ENGINE", "Describe an engine, or engine,option.", |h, text, _| {
+        h.enghelp = Some(text.to_owned());
+    }),
+    flag("warnings-fatal", "", "Take warnings for errors.", |h, _, _| h.warnings_fatal = true),
+    value("idle-prof", "MODE", "Report idle processors: system, percpu, calibrate.", idle_prof),
+    flag("version", "", "Print the version.", |h, _, _| h.version = true),
+    flag("help", "", "Print this text.", |h, _, _| h.help = true),
+    idle("max-jobs", "N", "No effect: there is no limit.", Arity::Required),
+    idle("alloc-size", "KB", "No effect: memory is taken as needed.", Arity::Required),
+    idle("debug", "LIST", "No effect.", Arity::Required),
     later("latency-log", Arity::Required),
     later("merge-blktrace-only", Arity::None),
     later("cpuclock-test", Arity::None),

@@ -1,5 +1,7 @@
 //! The ways into the crate.
 
+use std::sync::Arc;
+
 use crate::Dialect;
 use crate::arguments::{self, Arguments};
 use crate::diagnostic::{Diagnostic, Parsed, Place};
@@ -129,5 +131,18 @@ fn resolve(
                 .remedy("name one: `[name]` in a job file, or `--name=…` on the command line"),
         );
     }
+    sort_by_place(&mut diagnostics);
     Parsed { value, diagnostics }
+}
+
+/// Puts problems in the order of their places, the files in the order in which they first turn up.
+fn sort_by_place(diagnostics: &mut [Diagnostic]) {
+    let mut sources: Vec<Arc<str>> = Vec::new();
+    for place in diagnostics.iter().filter_map(|d| d.place.as_ref()) {
+        if !sources.contains(&place.source) {
+            sources.push(Arc::clone(&place.source));
+        }
+    }
+    let file = |place: &Place| sources.iter().position(|source| *source == place.source);
+    diagnostics.sort_by_key(|d| d.place.as_ref().map(|place| (file(place), place.line, place.column)));
 }

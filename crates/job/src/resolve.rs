@@ -52,7 +52,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The jobs, and every problem once, in the order of their places.
+    /// The jobs, and every problem once.
     pub(crate) fn finish(mut self) -> (Plan, Vec<Diagnostic>) {
         let mut seen = BTreeSet::new();
         self.diagnostics.retain(|d| d.place.is_none() || seen.insert((d.code, d.place.clone(), d.message.clone())));
@@ -201,8 +201,17 @@ fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &Finding) -> Diagnos
     if !finding.note.is_empty() {
         diagnostic = diagnostic.note(&*finding.note);
     }
-    if !finding.remedy.is_empty() {
-        diagnostic = diagnostic.remedy(&*finding.remedy);
+    match remedy(option, finding) {
+        Some(remedy) => diagnostic.remedy(remedy),
+        None => diagnostic,
     }
-    diagnostic
+}
+
+/// Where a blank is what is wrong, the whole option as it should stand.
+fn remedy(option: &RawOption, finding: &Finding) -> Option<String> {
+    let value = option.value.as_deref().unwrap_or("");
+    if value.starts_with(char::is_whitespace) && !value.trim().is_empty() {
+        return Some(format!("write `{}={}`", option.key, value.trim()));
+    }
+    (!finding.remedy.is_empty()).then(|| finding.remedy.clone())
 }

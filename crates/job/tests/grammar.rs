@@ -220,6 +220,26 @@ fn five_mistakes_give_five_located_diagnostics() {
     assert_eq!(found[2].label, "did you mean `iodepth`?");
 }
 
+/// The remedy for a blank is the option as it should stand.
+#[test]
+fn the_remedy_for_a_blank_is_without_it() {
+    for (text, remedy) in
+        [("bs = 8k", "write `bs=8k`"), ("rw = randread", "write `rw=randread`"), ("name= x", "write `name=x`")]
+    {
+        let found = parse(&format!("[a]\n{text}"), Dialect::Strict).diagnostics;
+        assert_eq!(found.iter().filter_map(|d| d.remedy.as_deref()).collect::<Vec<_>>(), [remedy], "{text}");
+    }
+}
+
+/// Problems come in the order of their places, whatever found them.
+#[test]
+fn problems_come_in_order() {
+    let text = "[global]\nioengine=io_uring\nhipri\n[a]x\nbs = 8k\nioengine=libaio\n[b]y\nsize=1.5m";
+    let lines: Vec<_> =
+        parse(text, Dialect::Strict).diagnostics.iter().map(|d| d.place.as_ref().map_or(0, |p| p.line)).collect();
+    assert_eq!(lines, [3, 4, 5, 7, 8]);
+}
+
 #[test]
 fn places_count_characters() {
     let found = parse("[a]\n  name=é${X}\nbssplit=4k/50:ü/50", Dialect::Strict).diagnostics;

@@ -142,6 +142,7 @@ fn help_is_found_by_name_alias_and_engine() {
     assert!(docs::engine_help("io_uring,hipri").is_some());
     assert_eq!(docs::engine_help("nosuch"), None);
     assert_eq!(docs::engine_help("libaio,fixedbufs"), None);
+    assert!(docs::host_help().contains("  --output=FILE"));
 }
 
 #[test]

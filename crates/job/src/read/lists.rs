@@ -70,7 +70,8 @@ fn report_element(
         item.at = item.at.start + start..item.at.end + start;
         findings.within(0, |f| f.take(item));
     }
-    if let Some(at) = odd {
+    let told = findings.items.iter().any(|item| item.code == "list-separator");
+    if let Some(at) = odd.filter(|_| !told) {
         findings
             .quirk(start..start + rest.len(), "list-separator", format!("`{}` separates nothing here", &rest[at..=at]))
             .fio(format!("fio takes what follows it for a further value, as if `,` stood there: `{rest}` is a list"))
