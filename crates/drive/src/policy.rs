@@ -20,7 +20,8 @@ pub struct Policy {
     pub depth: u32,
     /// Submit in groups of this many; `None` for as many as there are.
     pub batch: Option<u32>,
-    /// Wait for at least this many completions at a time; 0 to poll.
+    /// Wait for at least this many completions at a time when the queue is full; 0 is taken for 1, because a loop
+    /// that asks again and again would stand still in virtual time.
     pub complete_min: u32,
     /// Refill only when no more than this many are in flight; `None` to refill at once.
     pub low: Option<u32>,

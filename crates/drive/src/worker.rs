@@ -212,7 +212,7 @@ impl Worker {
         let mut issued = 0;
         let wake = loop {
             if !self.slots.has_free() {
-                break self.wait_full();
+                break Wake::Completions(self.policy.complete_min.clamp(1, self.slots.depth()));
             }
             if issued == most {
                 break Wake::Look;
@@ -234,14 +234,6 @@ impl Worker {
             self.meter.submitted(before, issued);
         }
         if self.exhausted && self.slots.in_flight() == 0 { self.drain(target, now) } else { wake }
-    }
-
-    /// What to wait for when every slot is taken.
-    fn wait_full(&self) -> Wake {
-        match self.policy.complete_min.min(self.slots.depth()) {
-            0 => Wake::Look,
-            min => Wake::Completions(min),
-        }
     }
 
     fn issue<T: Target>(&mut self, target: &mut T, decision: Decision, now: Nanos) {

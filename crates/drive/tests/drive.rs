@@ -1,0 +1,354 @@
+//! The loop over a target in memory, where time is exact, and over one that fails by a seed.
+
+use drive::{Ending, FailureCause, OnError, Policy, Stop, Unwatched, Watch, Worker, drive};
+use job::{Dialect, Job, Nowhere, parse_file_text};
+use meter::{Direction, Meter, Options, Summary};
+use target::testing::{Faults, Faulty, Memory, Model};
+use target::Target;
+use units::Nanos;
+use units::random::Random;
+use workload::{FileExtent, Issuer, Layout};
+
+const FILE_BYTES: u64 = 1 << 20;
+const LATENCY: Nanos = Nanos::from_micros(100);
+
+fn job(options: &str) -> Job {
+    let text = format!("[test]\nioengine=libaio\nbs=4k\nsize=1m\n{}\n", options.replace(' ', "\n"));
+    let plan = parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &Nowhere);
+    assert!(!plan.has_errors(), "{:?}", plan.diagnostics);
+    plan.value.jobs.into_iter().next().expect("one job")
+}
+
+fn scheduled(job: &Job) -> bool {
+    let rates = [job.pace.rate.read, job.pace.rate.write, job.pace.rate_iops.read, job.pace.rate_iops.write];
+    rates.iter().any(Option::is_some)
+}
+
+fn worker_of(job: &Job, index: u32, adjust: impl FnOnce(&mut Policy)) -> Worker {
+    let layout =
+        Layout { files: vec![FileExtent { start: 0, length: FILE_BYTES }], size: Some(FILE_BYTES), io_size: None };
+    let issuer = Issuer::new(job, workload::Worker { index, clone: index }, &layout, 1).expect("a job that can run");
+    let runtime = if job.extent.runtime == Nanos::ZERO { Nanos::MAX } else { job.extent.runtime };
+    let mut policy = Policy {
+        depth: job.pace.iodepth,
+        ramp: job.extent.ramp_time,
+        runtime,
+        scheduled: scheduled(job),
+        read_back: job.verify.method.is_some() && job.verify.do_verify,
+        ..Policy::default()
+    };
+    adjust(&mut policy);
+    Worker::new(issuer, Meter::new(Options { open_loop: scheduled(job), ..Options::default() }), policy)
+}
+
+fn memory(depth: u32) -> Memory {
+    Memory::new(&Model { files: vec![FILE_BYTES], depth, buffer_bytes: 64 << 10, latency: LATENCY, ..Model::default() })
+}
+
+fn run<T: Target>(worker: &mut Worker, target: &mut T) -> Summary {
+    drive(std::slice::from_mut(worker), target, &Stop::new(), &mut Unwatched);
+    worker.meter_mut().finished()
+}
+
+fn run_job(options: &str) -> (Summary, Worker) {
+    let job = job(options);
+    let mut worker = worker_of(&job, 0, |_| ());
+    let summary = run(&mut worker, &mut memory(job.pace.iodepth));
+    (summary, worker)
+}
+
+fn close(value: f64, expected: f64, share: f64) {
+    assert!((value - expected).abs() <= expected * share, "{value} instead of {expected} ± {}%", share * 100.0);
+}
+
+#[test]
+fn a_closed_loop_keeps_its_depth_so_littles_law_holds() {
+    for depth in [1, 2, 7, 32, 128] {
+        let (summary, worker) = run_job(&format!("rw=randread time_based runtime=1 iodepth={depth}"));
+        let read = summary.direction(Direction::Read);
+        // Each operation takes 100 µs, so `depth` of them complete every 100 µs.
+        close(read.iops_mean(), f64::from(depth) * 1e4, 0.001);
+        close(read.iops_mean() * read.latency.moments.mean_ns() / 1e9, f64::from(depth), 0.001);
+        assert_eq!(worker.ending(), Some(Ending::Runtime));
+        assert_eq!(summary.depth.total(), read.ios);
+    }
+}
+
+#[test]
+fn a_job_bounded_by_size_does_each_block_once_and_ends() {
+    for rw in ["read", "randread", "write", "randwrite", "rw", "randrw"] {
+        let (summary, worker) = run_job(&format!("rw={rw} iodepth=8"));
+        assert_eq!((summary.ios(), summary.bytes()), (256, FILE_BYTES), "rw={rw}");
+        assert_eq!(worker.ending(), Some(Ending::Complete));
+    }
+}
+
+#[test]
+fn the_rate_asked_for_is_the_rate_achieved() {
+    for process in ["linear", "poisson"] {
+        for rate in [1_000u64, 10_000, 50_000, 150_000, 400_000, 600_000, 1_000_000] {
+            // As many operations as 10 s bring, but not more than 2 million.
+            let seconds = (2_000_000 / rate).clamp(2, 10);
+            let options =
+                format!("rw=randread time_based runtime={seconds} iodepth=1024 rate_iops={rate} rate_process={process}");
+            let (summary, _) = run_job(&options);
+            let read = summary.direction(Direction::Read);
+            close(read.ios as f64 / seconds as f64, rate as f64, 0.005);
+            assert_eq!(summary.lateness.moments.max(), Nanos::ZERO, "in virtual time nobody is late");
+        }
+    }
+}
+
+/// A target that stands still for a while, once.
+struct Stalling {
+    inner: Memory,
+    from: Nanos,
+    until: Nanos,
+    held: Vec<target::Completion>,
+}
+
+impl Target for Stalling {
+    fn now(&mut self) -> Nanos {
+        self.inner.now()
+    }
+    fn submit(&mut self, op: target::Op) {
+        self.inner.submit(op);
+    }
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
+        let already = done.len();
+        let next = if self.held.is_empty() { until } else { until.min(self.until) };
+        self.inner.wait(min, next, done);
+        let now = self.inner.now();
+        if (self.from..self.until).contains(&now) {
+            self.held.extend(done.drain(already..));
+        } else if now >= self.until {
+            let released = self.held.drain(..).map(|held| target::Completion { completed: now, ..held });
+            done.splice(already..already, released);
+        }
+    }
+    fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
+        self.inner.buffer(tag)
+    }
+}
+
+#[test]
+fn a_stall_shows_in_the_responses_of_all_who_had_to_wait_for_it() {
+    let job = job("rw=randread time_based runtime=10 iodepth=4 rate_iops=1000");
+    let mut worker = worker_of(&job, 0, |_| ());
+    let (from, until) = (Nanos::from_secs(4), Nanos::from_secs(5));
+    let mut target = Stalling { inner: memory(4), from, until, held: Vec::new() };
+    let summary = run(&mut worker, &mut target);
+    let read = summary.direction(Direction::Read);
+    // One second in ten: a tenth of all operations were meant to begin in it, and waited up to a second.
+    let response = read.response.histogram.percentile(95.0).expect("responses");
+    assert!(response > Nanos::from_millis(400), "{response}");
+    // By service time alone only the few in flight were slow.
+    let service = read.service.histogram.percentile(99.0).expect("services");
+    assert!(service < Nanos::from_millis(1), "{service}");
+    close(read.ios as f64, 10_000.0, 0.005);
+}
+
+#[test]
+fn what_happens_in_the_ramp_is_not_counted() {
+    let (summary, _) = run_job("rw=randread time_based runtime=1 ramp_time=2 iodepth=4");
+    let read = summary.direction(Direction::Read);
+    close(read.ios as f64, 40_000.0, 0.001);
+    close(read.runtime.secs_f64(), 1.0, 0.001);
+}
+
+#[test]
+fn a_failed_operation_ends_its_worker_unless_told_otherwise() {
+    let job = job("rw=randread iodepth=4");
+    let faults = Faults { seed: 3, short: 0, eio: 50, eagain: 0, late: 0, ..Faults::default() };
+    let mut strict = worker_of(&job, 0, |_| ());
+    let summary = run(&mut strict, &mut Faulty::new(memory(4), faults));
+    assert_eq!(strict.ending(), Some(Ending::Failed));
+    assert_eq!(summary.first_error, 5);
+    assert!(matches!(strict.failures()[0].cause, FailureCause::Errno(5)));
+    assert!(summary.ios() < 256);
+
+    let on_error = OnError { continue_on_read: true, ..OnError::default() };
+    let mut patient = worker_of(&job, 0, |policy| policy.on_error = on_error);
+    let mut target = Faulty::new(memory(4), faults);
+    let summary = run(&mut patient, &mut target);
+    assert_eq!(patient.ending(), Some(Ending::Complete));
+    assert_eq!(summary.errors, target.injected().eio);
+    assert_eq!(summary.ios() + summary.errors, 256);
+}
+
+#[test]
+fn reading_past_the_end_of_a_file_is_an_error_that_says_so() {
+    let job = job("rw=read bs=4k");
+    let mut worker = worker_of(&job, 0, |_| ());
+    let model = Model { files: vec![FILE_BYTES / 2], depth: 1, buffer_bytes: 4096, ..Model::default() };
+    run(&mut worker, &mut Memory::new(&model));
+    assert_eq!(worker.ending(), Some(Ending::Failed));
+    assert_eq!(worker.failures()[0].cause, FailureCause::EndOfFile);
+    assert_eq!(worker.failures()[0].decision.offset, FILE_BYTES / 2);
+}
+
+#[test]
+fn short_transfers_and_eagain_are_completed_and_counted_once() {
+    let job = job("rw=randwrite iodepth=8 bs=16k");
+    let faults = Faults { seed: 9, short: 300, eio: 0, eagain: 300, late: 300, ..Faults::default() };
+    let mut worker = worker_of(&job, 0, |_| ());
+    let mut target = Faulty::new(memory(8), faults);
+    let summary = run(&mut worker, &mut target);
+    let write = summary.direction(Direction::Write);
+    assert_eq!((write.ios, write.bytes, summary.errors), (64, FILE_BYTES, 0));
+    assert!(write.short_ios > 0 && target.injected().eagain > 0);
+}
+
+#[test]
+fn what_was_written_is_read_back_and_a_flipped_byte_is_found() {
+    let job = job("rw=randwrite verify=crc32c iodepth=4");
+    let mut target = memory(4);
+    let mut worker = worker_of(&job, 0, |_| ());
+    let summary = run(&mut worker, &mut target);
+    assert_eq!((summary.direction(Direction::Write).ios, summary.direction(Direction::Read).ios), (256, 256));
+    assert_eq!(worker.ending(), Some(Ending::Complete));
+
+    // The same job over what the first one left, but one byte changes while it only reads.
+    let job = Job { verify: job::VerifyOptions { only: true, ..job.verify.clone() }, ..job };
+    target.file(0)[5 * 4096 + 777] ^= 0x40;
+    let mut checker = worker_of(&job, 0, |policy| policy.read_back = false);
+    let summary = run(&mut checker, &mut target);
+    assert_eq!((summary.errors, summary.first_error), (1, 84));
+    let FailureCause::Mismatch(mismatch) = &checker.failures()[0].cause else { panic!("a mismatch") };
+    assert_eq!((mismatch.block, mismatch.offset), (5 * 4096, 5 * 4096 + 777));
+    assert_eq!(summary.direction(Direction::Read).ios, 256, "the rest is checked all the same");
+}
+
+#[test]
+fn verify_fatal_stops_at_the_first_mismatch() {
+    let job = job("rw=write verify=crc32c verify_only=1 iodepth=1");
+    let mut worker = worker_of(&job, 0, |policy| policy.verify_fatal = true);
+    let summary = run(&mut worker, &mut memory(1));
+    assert_eq!(worker.ending(), Some(Ending::Failed));
+    assert_eq!((summary.errors, summary.ios()), (1, 1));
+}
+
+#[test]
+fn end_fsync_comes_after_all_writes_also_when_time_is_up() {
+    for limits in ["", " time_based runtime=1"] {
+        let job = job(&format!("rw=write iodepth=8 end_fsync=1{limits}"));
+        let mut target = Recording { inner: memory(8), kinds: Vec::new() };
+        let mut worker = worker_of(&job, 0, |_| ());
+        run(&mut worker, &mut target);
+        let syncs = target.kinds.iter().filter(|kind| **kind == target::Kind::Sync).count();
+        assert_eq!((syncs, target.kinds.last()), (1, Some(&target::Kind::Sync)), "{limits}");
+    }
+}
+
+struct Recording {
+    inner: Memory,
+    kinds: Vec<target::Kind>,
+}
+
+impl Target for Recording {
+    fn now(&mut self) -> Nanos {
+        self.inner.now()
+    }
+    fn submit(&mut self, op: target::Op) {
+        self.kinds.push(op.kind);
+        self.inner.submit(op);
+    }
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
+        self.inner.wait(min, until, done);
+    }
+    fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
+        self.inner.buffer(tag)
+    }
+}
+
+/// Stops the run at the first look after an instant.
+struct StopAt<'a>(Nanos, &'a Stop);
+
+impl Watch for StopAt<'_> {
+    fn next_look(&mut self, now: Nanos) -> Nanos {
+        now + Nanos::from_millis(100)
+    }
+    fn look(&mut self, _: usize, _: &mut Meter, now: Nanos) {
+        if now >= self.0 {
+            self.1.set();
+        }
+    }
+}
+
+#[test]
+fn a_stop_ends_the_run_with_its_results_so_far() {
+    let job = job("rw=randread time_based runtime=100 iodepth=2");
+    let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
+    let mut watch = StopAt(Nanos::from_secs(3), &stop);
+    drive(std::slice::from_mut(&mut worker), &mut memory(2), &stop, &mut watch);
+    assert_eq!(worker.ending(), Some(Ending::Stopped));
+    let ios = worker.meter_mut().finished().ios() as f64;
+    close(ios, 62_000.0, 0.03);
+}
+
+#[test]
+fn many_workers_share_one_virtual_world() {
+    let slow = job("rw=read iodepth=1 runtime=1 time_based");
+    let deep = job("rw=randread iodepth=16 runtime=2 time_based");
+    let paced = job("rw=randread iodepth=4 runtime=2 time_based rate_iops=500");
+    let mut workers: Vec<Worker> =
+        [&slow, &deep, &paced, &deep].iter().zip(0..).map(|(job, index)| worker_of(job, index, |_| ())).collect();
+    drive(&mut workers, &mut memory(1 + 16 + 4 + 16), &Stop::new(), &mut Unwatched);
+    let ios: Vec<f64> = workers.iter_mut().map(|worker| worker.meter_mut().finished().ios() as f64).collect();
+    for (ios, expected) in ios.into_iter().zip([10_000.0, 320_000.0, 1_000.0, 320_000.0]) {
+        close(ios, expected, 0.005);
+    }
+}
+
+#[test]
+fn groups_and_low_water_marks_are_kept() {
+    let job = job("rw=randread iodepth=16");
+    let mut worker = worker_of(&job, 0, |policy| {
+        (policy.batch, policy.low, policy.complete_min) = (Some(4), Some(8), 8);
+    });
+    let summary = run(&mut worker, &mut memory(16));
+    assert_eq!(summary.ios(), 256);
+    // Groups of four: the class of 1 to 4, and no larger one.
+    assert_eq!(summary.submit.0, [0, 64, 0, 0, 0, 0, 0]);
+}
+
+/// Draws a job, a policy and faults from one seed, and checks what must hold for each of them.
+#[test]
+fn swarm() {
+    for seed in 0..300 {
+        let mut random = Random::new(seed, 77);
+        let mut pick = |choices: &[&str]| choices[random.below(choices.len() as u64) as usize].to_owned();
+        let options = [
+            pick(&["rw=read", "rw=randread", "rw=write", "rw=randwrite", "rw=rw", "rw=randrw", "rw=randread:4"]),
+            pick(&["iodepth=1", "iodepth=3", "iodepth=32"]),
+            pick(&["bs=4k", "bs=512", "bsrange=4k-32k", "bssplit=4k/70:16k/30"]),
+            pick(&["loops=1", "loops=3", "number_ios=100", "norandommap=1", "io_size=3m", "random_generator=lfsr"]),
+            pick(&["fsync=0", "fsync=7", "fdatasync=5", "end_fsync=1"]),
+            pick(&["rate_iops=0", "rate_iops=20k", "thinktime=50"]),
+        ];
+        let job = job(&options.join(" "));
+        let faults = Faults {
+            seed,
+            short: random.below(200) as u32,
+            eio: random.below(2) as u32 * 20,
+            eagain: random.below(200) as u32,
+            late: random.below(200) as u32,
+            ..Faults::default()
+        };
+        println!("seed {seed}: {} {faults:?}", options.join(" "));
+        let go_on = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
+        let mut worker = worker_of(&job, 0, |policy| {
+            policy.on_error = go_on;
+            policy.batch = [None, Some(1), Some(5)][random.below(3) as usize];
+            policy.complete_min = random.below(4) as u32;
+        });
+        let mut target = Faulty::new(memory(job.pace.iodepth), faults);
+        let summary = run(&mut worker, &mut target);
+        assert_eq!(worker.ending(), Some(Ending::Complete));
+        assert_eq!(summary.errors, target.injected().eio, "every failure is counted, and nothing else");
+        let counted: u64 = summary.directions.iter().map(|direction| direction.service.moments.count()).sum();
+        assert_eq!(counted, summary.ios(), "every operation has one latency");
+        assert!(summary.directions.iter().all(|d| d.service.moments.min() >= LATENCY || d.ios == 0));
+        assert!(summary.ios() + summary.errors >= 1);
+    }
+}
