@@ -89,11 +89,26 @@ impl Histogram {
         for (bucket, n) in self.buckets() {
             seen += n;
             last = Some(Nanos::new(value_of(bucket)));
-            if seen as f64 >= percent / 100.0 * total as f64 {
+            if reaches(seen, percent, total) {
                 break;
             }
         }
         last
+    }
+}
+
+/// Whether `seen` is at least `percent` per cent of `total`, without a rounding error: 99.95 as a binary fraction is a
+/// little more than 99.95, so 7996 of 8000 are not enough. fio compares the same numbers with more than double precision.
+fn reaches(seen: u64, percent: f64, total: u64) -> bool {
+    const FRACTION_BITS: u32 = f64::MANTISSA_DIGITS - 1;
+    let exponent = (percent.to_bits() >> FRACTION_BITS) as u32;
+    let mantissa = (percent.to_bits() & ((1 << FRACTION_BITS) - 1)) | (1 << FRACTION_BITS);
+    // For every percentage from 2^-10 on, percent = mantissa / 2^shift.
+    let shift = (1023 + FRACTION_BITS).checked_sub(exponent).filter(|shift| *shift <= FRACTION_BITS + 10);
+    let scaled = shift.and_then(|shift| (u128::from(seen) * 100).checked_mul(1 << shift));
+    match scaled {
+        Some(scaled) => scaled >= u128::from(mantissa) * u128::from(total),
+        None => seen as f64 >= percent / 100.0 * total as f64,
     }
 }
 
@@ -141,6 +156,16 @@ mod tests {
         assert_eq!(histogram.percentile(50.0), Some(Nanos::new(50)));
         assert_eq!(histogram.percentile(99.5), Some(Nanos::new(100)));
         assert_eq!(histogram.percentile(100.0), Some(Nanos::new(100)));
+    }
+
+    #[test]
+    fn whole_numbers_are_compared_as_fio_does() {
+        let mut histogram = Histogram::default();
+        histogram.add(10, 7996);
+        histogram.add(20, 4);
+        for (percent, value) in [(99.5, 10), (99.95, 20), (0.0, 10), (1e-300, 10)] {
+            assert_eq!(histogram.percentile(percent), Some(Nanos::new(value)), "{percent}");
+        }
     }
 
     #[test]

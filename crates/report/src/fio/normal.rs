@@ -301,7 +301,10 @@ fn latency_line(out: &mut String, name: &str, latency: &LatencyStats) {
     ));
 }
 
-/// Four to a line. Values are rounded up where they are scaled.
+/// Columns of a line of percentiles, without what stands before them.
+const PERCENTILE_COLUMNS: usize = 73;
+
+/// As many to a line as fit. Values are rounded up where they are scaled.
 fn percentiles(out: &mut String, name: &str, latency: &LatencyStats, percents: &[f64]) {
     let values = latency.fio_percentiles_ns(percents);
     let (Some((_, least)), Some((_, greatest))) = (values.first(), values.last()) else { return };
@@ -313,7 +316,7 @@ fn percentiles(out: &mut String, name: &str, latency: &LatencyStats, percents: &
     out.push_str(&format!("    {name} percentiles ({unit}):\n"));
     let decimals = decimals_of(percents);
     let digits = greatest.div_ceil(divisor).to_string().len().max(5);
-    for line in values.chunks(4) {
+    for line in values.chunks(PERCENTILE_COLUMNS / (digits + decimals + 10)) {
         let cell = |(percent, ns): &(f64, u64)| {
             format!("{percent:>width$.decimals$}th=[{:digits$}]", ns.div_ceil(divisor), width = decimals + 3)
         };
@@ -323,10 +326,10 @@ fn percentiles(out: &mut String, name: &str, latency: &LatencyStats, percents: &
     }
 }
 
-/// As many decimals as the percentile with the most of them has, at least two.
+/// As many decimals as the percentile with the most of them has.
 fn decimals_of(percents: &[f64]) -> usize {
     let decimals = |percent: &f64| percent.to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    percents.iter().map(decimals).max().unwrap_or(0).max(2)
+    percents.iter().map(decimals).max().unwrap_or(0)
 }
 
 /// Classes that are not empty, five to a line.
