@@ -131,8 +131,8 @@ pub(crate) struct HostSpec {
     pub(crate) effect: Effect,
 }
 
-const fn flag(name: &'static str, argument: &'static str, doc: &'static str, set: Set) -> HostSpec {
-    HostSpec { name, argument, doc, arity: Arity::None, effect: Effect::Set(set) }
+const fn flag(name: &'static str, doc: &'static str, set: Set) -> HostSpec {
+    HostSpec { name, argument: "", doc, arity: Arity::None, effect: Effect::Set(set) }
 }
 
 const fn value(name: &'static str, argument: &'static str, doc: &'static str, set: Set) -> HostSpec {
@@ -155,8 +155,8 @@ const fn later(name: &'static str, arity: Arity) -> HostSpec {
 pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     value("output", "FILE", "Write results to FILE.", |h, text, _| h.output = Some(text.to_owned())),
     value("output-format", "LIST", "Forms of the results: normal, json, json+, terse.", output_format),
-    flag("minimal", "", "The same as --output-format=terse.", |h, _, _| h.output_formats = vec![OutputFormat::Terse]),
-    flag("append-terse", "", "Print terse results too.", |h, _, _| add_format(h, OutputFormat::Terse)),
+    flag("minimal", "The same as --output-format=terse.", |h, _, _| h.output_formats = vec![OutputFormat::Terse]),
+    flag("append-terse", "Print terse results too.", |h, _, _| add_format(h, OutputFormat::Terse)),
     value("terse-version", "N", "Version of terse results, from 2 to 5.", terse_version),
     optional("bandwidth-log", "PREFIX", "Write logs of the bandwidth of all jobs together.", |h, text, _| {
         h.bandwidth_log = Some(if text.is_empty() { "agg" } else { text }.to_owned());
@@ -173,9 +173,9 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
         h.eta_newline = time(text, findings);
     }),
     value("eta-interval", "TIME", "Renew it this often.", eta_interval),
-    flag("parse-only", "", "Read the jobs and run nothing.", |h, _, _| h.parse_only = true),
-    flag("showcmd", "", "Print job files as command lines.", |h, _, _| h.showcmd = true),
-    flag("readonly", "", "Refuse jobs that write.", |h, _, _| h.readonly = true),
+    flag("parse-only", "Read the jobs and run nothing.", |h, _, _| h.parse_only = true),
+    flag("showcmd", "Print job files as command lines.", |h, _, _| h.showcmd = true),
+    flag("readonly", "Refuse jobs that write.", |h, _, _| h.readonly = true),
     value("section", "NAME", "Run this section only; may be repeated.", |h, text, _| h.sections.push(text.to_owned())),
     value("aux-path", "DIR", "Directory of files that a run leaves behind.", |h, text, _| {
         h.aux_path = Some(text.to_owned());
@@ -186,10 +186,10 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     optional("enghelp", "ENGINE", "Describe an engine, or engine,option.", |h, text, _| {
         h.enghelp = Some(text.to_owned());
     }),
-    flag("warnings-fatal", "", "Take warnings for errors.", |h, _, _| h.warnings_fatal = true),
+    flag("warnings-fatal", "Take warnings for errors.", |h, _, _| h.warnings_fatal = true),
     value("idle-prof", "MODE", "Report idle processors: system, percpu, calibrate.", idle_prof),
-    flag("version", "", "Print the version.", |h, _, _| h.version = true),
-    flag("help", "", "Print this text.", |h, _, _| h.help = true),
+    flag("version", "Print the version.", |h, _, _| h.version = true),
+    flag("help", "Print this text.", |h, _, _| h.help = true),
     idle("max-jobs", "N", "No effect: there is no limit.", Arity::Required),
     idle("alloc-size", "KB", "No effect: memory is taken as needed.", Arity::Required),
     idle("debug", "LIST", "No effect.", Arity::Required),

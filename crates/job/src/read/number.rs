@@ -61,20 +61,27 @@ pub(super) fn refuse(text: &str, findings: &mut Findings) {
     }
 }
 
-/// The number at the start of `text` and how many bytes it takes: decimal, or hexadecimal after `0x`.
+/// The number at the start of `text` and how many bytes it takes: decimal, or hexadecimal where `0x` stands anywhere in
+/// it up to the next comma.
 fn leading_integer(text: &str) -> Option<(i64, usize)> {
     let sign = usize::from(text.starts_with(['-', '+']));
     let negative = text.starts_with('-');
     let magnitude = &text[sign..];
-    let hex = magnitude.starts_with("0x") || magnitude.starts_with("0X");
-    let (digits, radix, prefix) = if hex { (&magnitude[2..], 16, 2) } else { (magnitude, 10, 0) };
+    let radix = if is_hexadecimal(text) { 16 } else { 10 };
+    let prefix = if radix == 16 && is_hexadecimal(magnitude.get(..2).unwrap_or("")) { 2 } else { 0 };
+    let digits = &magnitude[prefix..];
     let length = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     if length == 0 {
-        return hex.then_some((0, sign + 1));
+        return (prefix > 0).then_some((0, sign + 1));
     }
     let value = i128::from_str_radix(&digits[..length], radix).ok()?;
     let value = i64::try_from(if negative { -value } else { value }).ok()?;
     Some((value, sign + prefix + length))
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    let element = &text[..text.find(',').unwrap_or(text.len())];
+    element.contains("0x") || element.contains("0X")
 }
 
 /// Applies a size suffix. fio looks for it behind a sign and decimal digits counted from the very first character,
@@ -162,6 +169,11 @@ fn complain_about_rest(text: &str, blanks: usize, digits: usize, unit: Unit, fin
     let rest = &text[number_end..end];
     if blanks > 0 {
         blank_hides_unit(text, blanks, number_end, rest, findings);
+    } else if is_hexadecimal(text) && !is_hexadecimal(&text[..number_end]) {
+        findings
+            .quirk(0..end, "hexadecimal", format!("`{}` has no `0x` of its own", &text[..end]))
+            .fio("fio reads it as hexadecimal, because `0x` stands further on")
+            .write("write one number");
     } else if rest.starts_with('.') {
         findings
             .quirk(0..end, "fraction", format!("`{}` is not a whole number", &text[..end]))
@@ -183,11 +195,6 @@ fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) 
         .quirk(number_end..end, "trailing-text", format!("`{rest}` behind the number means nothing"))
         .fio(format!("fio reads `{number}` and drops the rest"))
         .write(format!("write `{number}`"));
-}
-
-fn is_hexadecimal(text: &str) -> bool {
-    let digits = text.trim_start_matches(['-', '+']);
-    digits.starts_with("0x") || digits.starts_with("0X")
 }
 
 fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, findings: &mut Findings) {
@@ -252,6 +259,8 @@ mod tests {
             ("-4k", -4096, &[]),
             ("8kibx", 8000, &["iec-unit", "trailing-text"]),
             ("9223372036854775807k", -1024, &[]),
+            ("16,0x10", 16, &[]),
+            ("300xff", 768, &["hexadecimal"]),
             ("8kiB,4", 8000, &["iec-unit"]),
         ];
         for (text, want, codes) in cases {
