@@ -155,7 +155,8 @@ fn own_option(command: &clap::Command, word: &str) -> Option<bool> {
     let argument = command.get_arguments().find(|argument| {
         let long = argument.get_long().is_some_and(|long| name.strip_prefix("--") == Some(long));
         let short = argument.get_short().is_some_and(|short| {
-            name.strip_prefix('-').is_some_and(|rest| rest.starts_with(short) && !rest.starts_with('-') && rest.len() == 1)
+            name.strip_prefix('-')
+                .is_some_and(|rest| rest.starts_with(short) && !rest.starts_with('-') && rest.len() == 1)
         });
         long || short
     })?;
@@ -178,7 +179,8 @@ mod tests {
 
     #[test]
     fn own_options_and_job_options_may_be_mixed() {
-        let (own, jobs) = split(&words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"));
+        let (own, jobs) =
+            split(&words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"));
         assert_eq!(own, words("run --format json -o x.md --seed=3 --dry-run"));
         assert_eq!(jobs, words("a.fio --rw=read --bs 4k --name j"));
     }

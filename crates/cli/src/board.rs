@@ -72,9 +72,8 @@ impl Board {
     /// Whether every running worker has answered the last request.
     pub(crate) fn answered(&self) -> bool {
         let asked = self.asked.load(Ordering::Relaxed);
-        let waiting = |seat: &Seat| {
-            seat.running.load(Ordering::Relaxed) && seat.published.load(Ordering::Acquire) < asked
-        };
+        let waiting =
+            |seat: &Seat| seat.running.load(Ordering::Relaxed) && seat.published.load(Ordering::Acquire) < asked;
         !self.seats.iter().any(waiting)
     }
 

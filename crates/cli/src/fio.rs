@@ -248,6 +248,7 @@ impl Show for Display<'_> {
         let line = fio_line(&FioProgress {
             jobs: moment.totals.running as u32,
             files: self.files,
+            rate: None,
             states: self.letters.clone(),
             fraction: moment.fraction,
             bytes_per_second: moment.bytes_per_second.map(|rate| rate as u64),

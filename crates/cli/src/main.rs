@@ -18,7 +18,6 @@ mod members;
 mod options;
 mod outputs;
 mod overseer;
-mod probe;
 mod results;
 mod run;
 mod safety;

@@ -62,7 +62,11 @@ pub(crate) trait Show {
 /// # Errors
 ///
 /// When the files cannot be made; nothing has been measured then.
-pub(crate) fn measure(request: &Request<'_>, signals: &Signals, show: &mut dyn Show) -> Result<Measurement, engine::Error> {
+pub(crate) fn measure(
+    request: &Request<'_>,
+    signals: &Signals,
+    show: &mut dyn Show,
+) -> Result<Measurement, engine::Error> {
     let started_unix_ms = worker::unix_ms();
     lay_out(request.layouts, signals, show)?;
     let mut surroundings = Surroundings::before(request.plan, request.members);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job::{Engine, Job, Plan};
-use workload::{FileFact, FilePlan, WorkloadError, Worker};
+use workload::{FileFact, FilePlan, Worker, WorkloadError};
 
 /// One worker before it begins.
 #[derive(Clone, Debug)]
@@ -48,7 +48,8 @@ pub(crate) fn enlist(plan: &Plan, seed: u64) -> (Vec<Member>, Vec<Unfit>) {
             group += u32::from(job.grouping.stonewall || job.grouping.new_group);
         }
         for clone in 0..job.grouping.numjobs.max(1) {
-            let mut member = Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
+            let mut member =
+                Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
             match workload::plan_files(job, member.worker(), seed, &|path| fact(job, path)) {
                 Ok(files) => {
                     member.files = files;

@@ -66,7 +66,17 @@ impl<'a> Overseer<'a> {
         let now = Instant::now();
         let forecast = Forecast::new(plan, members, now);
         let last_progress = (now, Totals::default());
-        Self { board, signals, status_every, screen, forecast, started: now, last_progress, last_status: now, asking: false }
+        Self {
+            board,
+            signals,
+            status_every,
+            screen,
+            forecast,
+            started: now,
+            last_progress,
+            last_status: now,
+            asking: false,
+        }
     }
 
     fn show_progress(&mut self, now: Instant, finished: &[Finished]) {

@@ -1,5 +1,7 @@
 //! From what workers left to a record of the run.
 
+use std::path::Path;
+
 use engine::files::FileKind;
 use job::{Engine, Plan};
 use record::{Asked, Evidence, Host, Note, Outcome, Run, TargetFacts, TargetKind, Tool};
@@ -96,8 +98,8 @@ pub(crate) fn target_kind(kind: FileKind, in_memory: bool) -> TargetKind {
 }
 
 fn host() -> Host {
-    let facts = crate::probe::host();
-    Host { hostname: facts.hostname, kernel: facts.kernel, cpus: facts.cpus }
+    let facts = engine::probe::host(Path::new("/"));
+    Host { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus }
 }
 
 /// What is worth knowing of jobs and cannot be seen in numbers.
@@ -107,7 +109,11 @@ fn notes(plan: &Plan) -> Vec<Note> {
         let mut note = |text: String| notes.push(Note { job: Some(job.name.clone()), text });
         let engine = job.engine.engine;
         if !engine.is_async() && job.pace.iodepth > 1 {
-            note(format!("iodepth={} has no effect: {} carries out one operation at a time", job.pace.iodepth, engine.name()));
+            note(format!(
+                "iodepth={} has no effect: {} carries out one operation at a time",
+                job.pace.iodepth,
+                engine.name()
+            ));
         }
         if engine == Engine::Posixaio {
             note("ioengine=posixaio is carried out by io_uring".to_owned());

@@ -48,8 +48,7 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
         Err(exit) => return exit,
     };
     let command_line = std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect();
-    let request =
-        Request { plan: &plan, members: &members, layouts: &layouts, seed, command_line, status_every: None };
+    let request = Request { plan: &plan, members: &members, layouts: &layouts, seed, command_line, status_every: None };
     let signals = match Signals::install() {
         Ok(signals) => signals,
         Err(error) => return environment(&format!("cannot listen to signals: {error}")),
@@ -105,7 +104,13 @@ fn open_outputs(options: &RunOptions) -> Result<Vec<Output>, Exit> {
 }
 
 /// Writes the results and says how it all ended.
-fn conclude(options: &RunOptions, plan: &Plan, members: &[Member], measured: &Measurement, files: &mut [Output]) -> Exit {
+fn conclude(
+    options: &RunOptions,
+    plan: &Plan,
+    members: &[Member],
+    measured: &Measurement,
+    files: &mut [Output],
+) -> Exit {
     let verdicts = analyse(&measured.run);
     outputs::print(&outputs::document(&measured.run, &verdicts, options.format, Terminal::stdout()));
     let unwritten: Vec<String> =

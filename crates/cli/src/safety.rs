@@ -3,55 +3,77 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::probe;
+use engine::probe::{self, Occupant};
 use job::{Engine, Plan};
 
 use crate::members::Member;
 
+/// Where `/sys` and `/proc` are.
+const ROOT: &str = "/";
+
 /// Why this run must not begin, a line for each device and filesystem; empty where it may.
 ///
 /// A block device that carries a partition table, a filesystem or another signature, that is mounted or that
-/// somebody holds, is written to only if it is named in `allowed`.
+/// somebody holds, is written to only if it is named in `allowed`; so is a file that is swapped to or stands behind
+/// a loop device.
 pub(crate) fn check(plan: &Plan, members: &[Member], allowed: &[PathBuf]) -> Vec<String> {
     let allowed: BTreeSet<PathBuf> = allowed.iter().map(|path| real(path)).collect();
     let mut dangers = Vec::new();
-    for path in written_devices(plan, members) {
+    for path in written(plan, members) {
         let place = Path::new(path);
         if allowed.contains(&real(place)) {
             continue;
         }
-        match probe::data_on(place) {
+        match probe::occupants(Path::new(ROOT), place) {
             Ok(found) if found.is_empty() => {}
-            Ok(found) => dangers.push(refusal(path, &found.join(", "))),
+            Ok(found) => dangers.push(refusal(path, &found)),
             Err(error) => dangers.push(format!("{path} cannot be examined before it is written to: {error}")),
         }
     }
     dangers
 }
 
-fn refusal(path: &str, found: &str) -> String {
+fn refusal(path: &str, found: &[Occupant]) -> String {
+    let found: Vec<String> = found.iter().map(describe).collect();
+    let found = found.join(", ");
     format!(
         "{path} would be overwritten, but it holds data: {found}. If that may be destroyed, add \
          --allow-destroy={path}; else choose another device, or a file"
     )
 }
 
+fn describe(occupant: &Occupant) -> String {
+    match occupant {
+        Occupant::Data(signature) => signature.to_string(),
+        Occupant::Partition(name) => format!("partition {name}"),
+        Occupant::Holder { device, holder } => format!("{device} is in use by {holder}"),
+        Occupant::Mount { device, at } => format!("{device} is mounted at {}", at.display()),
+        Occupant::Swap { device } => format!("{device} is swapped to"),
+        Occupant::LoopBacking { device } => format!("it is behind the loop device {device}"),
+    }
+}
+
 /// The devices that are mounted, of those that a run would write to: what fio itself refuses.
 pub(crate) fn mounted(plan: &Plan, members: &[Member]) -> Vec<String> {
     let permitted = |member: &Member| plan.jobs[member.job].files.allow_mounted_write;
     let members: Vec<Member> = members.iter().filter(|member| !permitted(member)).cloned().collect();
-    let paths = written_devices(plan, &members);
-    paths.into_iter().filter(|path| probe::is_mounted(Path::new(path))).map(str::to_owned).collect()
+    let paths = written(plan, &members);
+    paths.into_iter().filter(|path| is_mounted(Path::new(path))).map(str::to_owned).collect()
 }
 
-/// Block devices that a run writes to or trims, each once.
-fn written_devices<'a>(plan: &Plan, members: &'a [Member]) -> BTreeSet<&'a str> {
+fn is_mounted(path: &Path) -> bool {
+    let users = probe::number_of(Path::new(ROOT), path).map(|number| probe::users(Path::new(ROOT), number));
+    users.unwrap_or_default().iter().any(|user| matches!(user, Occupant::Mount { .. }))
+}
+
+/// Files and devices that exist and that a run writes to or trims, each once.
+fn written<'a>(plan: &Plan, members: &'a [Member]) -> BTreeSet<&'a str> {
     let writes = |member: &&Member| {
         let job = &plan.jobs[member.job];
         job.engine.engine != Engine::Null && job.pattern.direction.changes_data() && !job.verify.only
     };
     let files = members.iter().filter(writes).flat_map(|member| &member.files.files);
-    files.filter(|file| file.existing.is_some_and(|fact| fact.block_device)).map(|file| file.path.as_str()).collect()
+    files.filter(|file| file.existing.is_some()).map(|file| file.path.as_str()).collect()
 }
 
 /// The path without links, so that `/dev/disk/by-id/…` and `/dev/sdb` are one.

@@ -1,6 +1,7 @@
 //! What the job language needs from the outside.
 
 use std::io::Read;
+use std::path::Path;
 
 /// Job files from the disk, variables from the environment, figures from this host.
 pub(crate) struct Outside;
@@ -21,11 +22,11 @@ impl job::Source for Outside {
     }
 
     fn page_size_bytes(&self) -> u64 {
-        crate::probe::page_bytes()
+        engine::probe::page_bytes()
     }
 
     fn memory_mib(&self) -> u64 {
-        crate::probe::memory_bytes() >> 20
+        engine::probe::host(Path::new("/")).memory_bytes >> 20
     }
 
     fn cpus(&self) -> u64 {

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Instant;
 
-use crate::probe::{self, DiskCounters};
+use engine::files::{self, Access};
+use engine::probe::{self, Counters, Number};
 use job::{Engine, Plan};
 use record::{DiskUse, TargetFacts};
 
@@ -18,8 +20,9 @@ pub(crate) struct Surroundings {
 
 struct Disk {
     name: String,
-    before: DiskCounters,
-    since: std::time::Instant,
+    number: Number,
+    before: Counters,
+    since: Instant,
 }
 
 impl Surroundings {
@@ -43,29 +46,29 @@ impl Surroundings {
             return;
         }
         let place = Path::new(path);
-        let Some(seen) = engine::files::look(place).ok().flatten() else { return };
+        let Some(seen) = files::look(place).ok().flatten() else { return };
         let facts = TargetFacts {
             path: path.to_owned(),
-            kind: target_kind(seen.kind, probe::is_in_memory(place)),
+            kind: target_kind(seen.kind, probe::filesystem_of(root(), place).is_some_and(|mount| mount.is_in_memory())),
             size: seen.bytes,
             allocated: Some(seen.allocated),
-            cached_before: probe::cached_share(place),
+            cached_before: cached_share(place),
             cached_after: None,
         };
         self.targets.insert(path.to_owned(), facts);
-        if let Some(name) = probe::disk_of(place).filter(|_| disk_util)
-            && self.disks.iter().all(|disk| disk.name != name)
-            && let Some(before) = probe::disk_counters(&name)
+        if let Some(disk) = probe::disk_under(root(), place).filter(|_| disk_util)
+            && self.disks.iter().all(|known| known.number != disk.number)
+            && let Some(before) = probe::counters(root(), disk.number)
         {
-            self.disks.push(Disk { name, before, since: std::time::Instant::now() });
+            self.disks.push(Disk { name: disk.name, number: disk.number, before, since: Instant::now() });
         }
     }
 
     /// Looks at the files once more, at the end.
     pub(crate) fn after(&mut self) {
         for (path, facts) in &mut self.targets {
-            facts.cached_after = probe::cached_share(Path::new(path));
-            if let Some(seen) = engine::files::look(Path::new(path)).ok().flatten() {
+            facts.cached_after = cached_share(Path::new(path));
+            if let Some(seen) = files::look(Path::new(path)).ok().flatten() {
                 facts.size = seen.bytes;
                 facts.allocated = Some(seen.allocated);
             }
@@ -85,20 +88,32 @@ impl Surroundings {
 
 impl Disk {
     fn used(&self) -> Option<DiskUse> {
-        let now = probe::disk_counters(&self.name)?;
-        let (before, elapsed_ms) = (&self.before, self.since.elapsed().as_secs_f64() * 1e3);
+        let used = probe::counters(root(), self.number)?.since(self.before);
+        let elapsed = self.since.elapsed().as_secs_f64().max(1e-3);
         Some(DiskUse {
             name: self.name.clone(),
-            read_ios: now.read_ios.wrapping_sub(before.read_ios),
-            write_ios: now.write_ios.wrapping_sub(before.write_ios),
-            read_sectors: now.read_sectors.wrapping_sub(before.read_sectors),
-            write_sectors: now.write_sectors.wrapping_sub(before.write_sectors),
-            read_merges: now.read_merges.wrapping_sub(before.read_merges),
-            write_merges: now.write_merges.wrapping_sub(before.write_merges),
-            read_ticks_ms: now.read_ticks_ms.wrapping_sub(before.read_ticks_ms),
-            write_ticks_ms: now.write_ticks_ms.wrapping_sub(before.write_ticks_ms),
-            in_queue_ms: now.in_queue_ms.wrapping_sub(before.in_queue_ms),
-            util_percent: (now.busy_ms.wrapping_sub(before.busy_ms) as f64 / elapsed_ms.max(1.0) * 100.0).min(100.0),
+            read_ios: used.read_ios,
+            write_ios: used.write_ios,
+            read_sectors: used.read_sectors,
+            write_sectors: used.write_sectors,
+            read_merges: used.read_merges,
+            write_merges: used.write_merges,
+            read_ticks_ms: used.read_time.millis(),
+            write_ticks_ms: used.write_time.millis(),
+            in_queue_ms: used.queue_time.millis(),
+            util_percent: (used.busy_time.secs_f64() / elapsed * 100.0).min(100.0),
         })
     }
+}
+
+/// Where `/sys` and `/proc` are.
+fn root() -> &'static Path {
+    Path::new("/")
+}
+
+/// The share of a file that is in the page cache, from 0 to 1; `None` where nobody can tell.
+fn cached_share(path: &Path) -> Option<f64> {
+    let file = files::open(path, Access { read: true, ..Access::default() }).ok()?;
+    let resident = probe::resident_bytes(&file).ok()?;
+    (file.bytes() > 0).then(|| (resident as f64 / file.bytes() as f64).min(1.0))
 }

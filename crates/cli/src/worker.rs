@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use drive::{Ending, Failure, FailureCause, Stop};
 use engine::files::{self, Access};
+use engine::probe::Usage;
 use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor};
 use job::{Arrivals, BlockSizes, Engine, Job, Memory};
 use meter::{CpuUse, LogOptions, Meter, Summary};
@@ -138,19 +139,19 @@ impl Visitor for Drive<'_> {
         start();
         watch.seat.set_running(true);
         finished.started_unix_ms = unix_ms();
-        let before = crate::probe::thread_usage();
+        let before = Usage::of_thread();
         drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut watch);
-        let used = crate::probe::thread_usage().since(&before);
+        let used = Usage::of_thread().since(before);
         let now = target.now();
         drive::Watch::look(&mut watch, 0, worker.meter_mut(), now);
         finished.summary = worker.meter_mut().finished();
-        finished.summary.cpu = cpu_use(&used);
+        finished.summary.cpu = cpu_use(used);
         finished.ending = worker.ending();
         finished.failures = worker.failures().to_vec();
     }
 }
 
-fn cpu_use(used: &crate::probe::Usage) -> CpuUse {
+fn cpu_use(used: Usage) -> CpuUse {
     CpuUse {
         user: used.user,
         system: used.system,
@@ -204,11 +205,7 @@ fn open(member: &Member, job: &Job) -> Result<Vec<files::File>, Trouble> {
 /// What all offsets and lengths of a job are multiples of, in bytes.
 fn block_unit(job: &Job) -> u32 {
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
-    let used = [
-        (direction.reads(), &sizes.read),
-        (direction.writes(), &sizes.write),
-        (direction.trims(), &sizes.trim),
-    ];
+    let used = [(direction.reads(), &sizes.read), (direction.writes(), &sizes.write), (direction.trims(), &sizes.trim)];
     let mut unit = 0;
     for (_, sizes) in used.into_iter().filter(|(used, _)| *used) {
         unit = match sizes {

@@ -29,6 +29,13 @@ pub fn host(root: &Path) -> Host {
     }
 }
 
+/// The size of a page of memory in bytes.
+#[must_use]
+pub fn page_bytes() -> u64 {
+    // SAFETY: the call takes a number and touches no memory.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
 /// `MemTotal:       32768000 kB`, where a kB is 1024 bytes.
 fn memory_bytes(root: &Path) -> Option<u64> {
     let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
