@@ -3,16 +3,24 @@
 /// `value` with at most `figures` digits and a suffix: `1999`, `49.7k`, `12.2G`.
 ///
 /// Whole numbers that fit stay as they are. Others are divided until their whole part fits, and as many decimals are
-/// added as there is room for, counted before rounding: 9.996 becomes `10.00`.
+/// added as there is room for, counted before rounding: 9.996 becomes `10.00`. Only the last division's remainder
+/// counts; without decimals halves are rounded up, with decimals as the binary fraction has it.
 pub(super) fn short(value: u64, figures: usize, base: u64, suffixes: [&str; 7]) -> String {
-    let (mut scaled, mut divisor, mut suffix) = (value, 1u128, 0);
-    while scaled.to_string().len() > figures && suffix + 1 < suffixes.len() {
-        scaled /= base;
-        divisor *= u128::from(base);
+    let (mut whole, mut remainder, mut suffix) = (value, 0, 0);
+    while digits(whole) > figures && suffix + 1 < suffixes.len() {
+        (whole, remainder) = (whole / base, whole % base);
         suffix += 1;
     }
-    let decimals = if suffix == 0 { 0 } else { figures.saturating_sub(scaled.to_string().len() + 1) };
-    format!("{:.decimals$}{}", value as f64 / divisor as f64, suffixes[suffix])
+    let decimals = if suffix == 0 { 0 } else { figures.saturating_sub(digits(whole) + 1) };
+    let unit = suffixes[suffix];
+    if decimals == 0 {
+        return format!("{}{unit}", whole + u64::from(2 * remainder >= base));
+    }
+    format!("{:.decimals$}{unit}", whole as f64 + remainder as f64 / base as f64)
+}
+
+fn digits(n: u64) -> usize {
+    n.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
 const COUNT: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
@@ -98,6 +106,12 @@ mod tests {
             (10_000, "9.77KiB", "10.0kB"),
             (10_235, "10.00KiB", "10.2kB"),
             (10_240, "10.0KiB", "10.2kB"),
+            (10_250, "10.0KiB", "10.2kB"),
+            (10_350, "10.1KiB", "10.3kB"),
+            (102_912, "101KiB", "103kB"),
+            (12_635_836, "12.0MiB", "12.6MB"),
+            (12_636_200, "12.1MiB", "12.6MB"),
+            (12_050_000, "11.5MiB", "12.1MB"),
             (99_999, "97.7KiB", "100.0kB"),
             (102_399, "100.0KiB", "102kB"),
             (1_023_487, "999KiB", "1023kB"),

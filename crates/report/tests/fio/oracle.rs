@@ -54,7 +54,7 @@ const JOBS: &[(&str, &[&str])] = &[
     ("whole percentiles", &["--name=a", "--ioengine=null", "--size=1m", "--percentile_list=1:5:10:20:30:40:99"]),
     ("fine percentiles", &["--name=a", "--ioengine=null", "--size=1m", "--percentile_list=1:5:10:20:30:99.9999"]),
     // 95, 99.5 and 99.95 per cent of 2000 are whole numbers, which shows how fio compares.
-    ("round", &["--name=a", "--ioengine=null", "--size=1m", "--bs=4k", "--number_ios=2000", "--loops=8"]),
+    ("round", &["--name=a", "--ioengine=null", "--size=8000k"]),
     ("unlisted", &["--name=a", "--ioengine=null", "--size=1m", "--clat_percentiles=0", "--disable_slat=1"]),
     ("bits", &["--name=a", "--ioengine=null", "--size=9m", "--unit_base=1", "--continue_on_error=all"]),
     (
