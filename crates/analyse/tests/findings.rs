@@ -291,6 +291,7 @@ fn short_and_interrupted_runs_are_told() {
     run.jobs[0].result.runtime_ns = SECOND_NS;
     assert_eq!(finding(&run, Code::ShortRun).unwrap().remedy, Some(Remedy::RunLonger { runtime_s: 30 }));
     assert_eq!(finding(&run, Code::Interrupted).unwrap().severity, Severity::Info);
+    assert_eq!(verdict(&run).headline.code, Code::QueueFull, "what limited a run matters more than how long it was");
 }
 
 #[test]

@@ -277,3 +277,94 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, job: &JobResult) -> String {
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use analyse::{Evidence, Severity, Source};
+
+    use super::*;
+
+    fn said(code: Code, evidence: &[(Quantity, f64)], remedy: Option<Remedy>) -> String {
+        let figure = |&(quantity, value): &(Quantity, f64)| Evidence {
+            quantity,
+            value,
+            unit: quantity.unit(),
+            source: Source::Counters,
+        };
+        let evidence = evidence.iter().map(figure).collect();
+        let job = JobResult {
+            declared: record::Declared { engine: "psync".to_owned(), ..record::Declared::default() },
+            ..JobResult::default()
+        };
+        finding(&Finding { code, severity: Severity::Info, evidence, remedy }, &job)
+    }
+
+    #[test]
+    fn the_page_cache_is_told_by_what_was_seen() {
+        let counters = [(Quantity::JobBytes, 1073741824.0), (Quantity::DeviceBytes, 4096.0)];
+        assert_eq!(
+            said(Code::PageCacheMeasured, &counters, Some(Remedy::Direct)),
+            "This measured the page cache, not the device: the job read 1 GiB, the devices only 4 KiB. Set direct=1 to \
+             measure the device."
+        );
+        assert_eq!(
+            said(Code::PageCacheMeasured, &[(Quantity::CachedShare, 0.9)], None),
+            "This measured the page cache, not the device: 90.0% of the files was in memory when the run began."
+        );
+        assert_eq!(
+            said(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
+            "This measured the page cache, not the device: half of the random reads took 2.04 us or less, which no \
+             device does."
+        );
+    }
+
+    #[test]
+    fn a_remedy_follows_from_what_was_found() {
+        let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
+        assert_eq!(
+            said(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
+            "32 operations were to be in flight, but psync does one at a time, so there were at most 1. Use \
+             ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
+        );
+        let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
+        assert_eq!(
+            said(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
+            "Latency was the limit: one operation at a time, 50.0 us each, makes 19.8k IOPS whatever the device could \
+             do. Set iodepth=32."
+        );
+        let busy = [(Quantity::Workers, 2.0), (Quantity::CpuShare, 0.97)];
+        assert_eq!(
+            said(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
+            "The generator was the limit, not the device: each of 2 workers kept 97.0% of a processor busy. Spread the \
+             load with numjobs=4."
+        );
+    }
+
+    #[test]
+    fn rates_are_told_in_their_unit() {
+        let bytes = [(Quantity::ByteRateAsked, 2097152.0), (Quantity::ByteRateReached, 1048576.0)];
+        assert_eq!(
+            said(Code::RateNotReached, &bytes, None),
+            "The rate was not reached: 1 MiB/s of 2 MiB/s, and the queue was not the reason."
+        );
+        let kept = [(Quantity::RateReached, 8_000.0), (Quantity::ResponseMean, 1_200_000.0)];
+        assert_eq!(
+            said(Code::RateKept, &kept, None),
+            "The rate was kept: 8.00k operations per second, answered in 1.20 ms on average counted from when they \
+             were due."
+        );
+    }
+
+    #[test]
+    fn one_error_is_not_several() {
+        let errors = |n: f64| [(Quantity::Errors, n), (Quantity::FirstError, 5.0)];
+        assert_eq!(
+            said(Code::ErrorsSeen, &errors(1.0), None),
+            "One operation failed, with error 5 (Input/output error)."
+        );
+        assert_eq!(
+            said(Code::ErrorsSeen, &errors(1_200.0), None),
+            "1,200 operations failed, the first with error 5 (Input/output error)."
+        );
+    }
+}

@@ -129,7 +129,7 @@ pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
     if !facts.has_device() || ios == 0 || (wall_ns >= 5e9 && ios >= 1_000) {
         return None;
     }
-    let finding = Finding::new(Code::ShortRun, Severity::Advice)
+    let finding = Finding::new(Code::ShortRun, Severity::Info)
         .with(Quantity::Runtime, wall_ns, Source::Counters)
         .with(Quantity::Operations, ios as f64, Source::Counters)
         .remedy(Remedy::RunLonger { runtime_s: if wall_ns < 5e9 { 30 } else { 300 } });

@@ -171,13 +171,9 @@ impl Page {
             self.out.push('\n');
         }
         for disk in disks {
-            let sizes = |ios: u64, sectors: u64| match sectors {
-                0 => grouped(ios),
-                sectors => format!("{} ({})", grouped(ios), Bytes::new(sectors * 512)),
-            };
-            let reads = sizes(disk.read_ios, disk.read_sectors);
-            let writes = sizes(disk.write_ios, disk.write_sectors);
-            self.field(&disk.name, &format!("{reads} reads, {writes} writes, {:.1}% busy", disk.util_percent));
+            let reads = transfers("reads", disk.read_ios, disk.read_sectors);
+            let writes = transfers("writes", disk.write_ios, disk.write_sectors);
+            self.field(&disk.name, &format!("{reads}, {writes}, {:.1}% busy", disk.util_percent));
         }
     }
 
@@ -255,6 +251,13 @@ fn rate(job: &JobResult) -> Option<String> {
     let process = if declared.poisson { ", Poisson" } else { "" };
     let ops = declared.rate_iops.sum().map(|rate| format!("{} IOPS asked{process}", count(rate as f64)));
     ops.or_else(|| declared.rate_bytes.sum().map(|rate| format!("{}/s asked{process}", Bytes::new(rate))))
+}
+
+/// `152,527 reads (596 MiB)`; an import may have no sectors.
+fn transfers(what: &str, ios: u64, sectors: u64) -> String {
+    const SECTOR_BYTES: u64 = 512;
+    let size = if sectors > 0 { format!(" ({})", Bytes::new(sectors * SECTOR_BYTES)) } else { String::new() };
+    format!("{} {what}{size}", grouped(ios))
 }
 
 fn in_flight_text(achieved: f64, asked: u64, possible: u64) -> String {
