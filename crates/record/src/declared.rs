@@ -168,8 +168,8 @@ impl Declared {
             thread: job.grouping.thread,
             size: region_bytes(job),
             runtime_ns: job.extent.runtime.get(),
-            rate_iops: per_kind(&job.pace.rate_iops, |rate| rate.map(Rate::get)),
-            rate_bytes: per_kind(&job.pace.rate, |rate| rate.map(Rate::get)),
+            rate_iops: rates(job.pattern.direction, &job.pace.rate_iops),
+            rate_bytes: rates(job.pattern.direction, &job.pace.rate),
             poisson: job.pace.process == job::Arrivals::Poisson,
             thinktime_ns: idle(job).get(),
             syncs: syncs(job),
@@ -225,6 +225,16 @@ fn rw_name(direction: Direction, random: bool) -> &'static str {
 
 fn per_kind<T, U>(values: &job::PerKind<T>, convert: impl Fn(&T) -> U) -> PerKind<U> {
     PerKind { read: convert(&values.read), write: convert(&values.write), trim: convert(&values.trim) }
+}
+
+/// The rates of the kinds that are issued: one value in a job file sets them all.
+fn rates(direction: Direction, rates: &job::PerKind<Option<Rate>>) -> PerKind<Option<u64>> {
+    let rate = |used: bool, rate: Option<Rate>| rate.filter(|_| used).map(Rate::get);
+    PerKind {
+        read: rate(direction.reads(), rates.read),
+        write: rate(direction.writes(), rates.write),
+        trim: rate(direction.trims(), rates.trim),
+    }
 }
 
 fn block_sizes(job: &Job) -> PerKind<Sizes> {

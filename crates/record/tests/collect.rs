@@ -70,7 +70,7 @@ fn a_merged_result_sums_what_was_asked_for_and_keeps_the_first_error() {
     let results = collect(&workers);
     let result = &results[0];
     assert_eq!((result.declared.in_flight_asked, result.declared.iodepth), (16, 8));
-    assert_eq!(result.declared.rate_iops.read, Some(200));
+    assert_eq!(result.declared.rate_iops.sum(), Some(200), "of reads alone, for there are no writes");
     assert_eq!(result.error, 5);
     let paths: Vec<&str> = result.evidence.targets.iter().map(|target| target.path.as_str()).collect();
     assert_eq!(paths, ["x", "y", "z"]);

@@ -55,7 +55,7 @@ fn fios_options_and_figures_are_read() {
     assert_eq!((job.declared.iodepth, job.declared.in_flight_possible), (4, 1));
     let sizes = job.declared.block_sizes;
     assert_eq!((sizes.read.max, sizes.write.max, sizes.trim.max), (4096, 8192, 8192));
-    assert_eq!(job.declared.rate_iops.write, Some(100));
+    assert_eq!(job.declared.rate_iops.sum(), Some(100), "of writes alone, for there are no reads");
     assert_eq!(job.result.cpu.user_ns, 125_000_000);
     let service = &job.result.write.service;
     assert_eq!((service.percentile_ns(50.0), service.percentile_ns(95.0)), (Some(402), None));

@@ -40,13 +40,18 @@ pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
             .remedy(deeper(facts, facts.per_worker(2.0 * needed))),
         _ if missed => Finding::new(Code::RateNotReached, Severity::Warning)
             .with(Quantity::CpuShare, facts.result().cpu_share(), Source::ProcessorTime)
-            .remedy(facts.more_workers().filter(|_| facts.cpu_bound()).map(|numjobs| Remedy::AddWorkers { numjobs })),
+            .remedy(spread(facts)),
         _ => Finding::new(Code::RateKept, Severity::Info)
             .with_known(Quantity::InFlightAchieved, facts.result().in_flight(), Source::LittlesLaw)
             .with_known(Quantity::ResponseMean, response_mean_ns(facts), Source::Counters),
     };
     let service = facts.result().service_mean_ns();
     Some(worst.evidence(finding).with_known(Quantity::ServiceMean, service, Source::Counters))
+}
+
+/// More workers help a generator whose processor is busy, and no other.
+fn spread(facts: Facts<'_>) -> Option<Remedy> {
+    facts.more_workers().filter(|_| facts.cpu_bound()).map(|numjobs| Remedy::AddWorkers { numjobs })
 }
 
 fn paces(facts: Facts<'_>) -> impl Iterator<Item = Pace> {
@@ -88,6 +93,6 @@ pub(super) fn lateness(facts: Facts<'_>) -> Option<Finding> {
     let finding = Finding::new(Code::LatenessSignificant, severity)
         .with(Quantity::LatenessMean, late, Source::Counters)
         .with(Quantity::ResponseMean, response, Source::Counters)
-        .remedy(facts.more_workers().map(|numjobs| Remedy::AddWorkers { numjobs }));
+        .remedy(spread(facts));
     Some(finding)
 }

@@ -125,7 +125,15 @@ fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
     let (iodepth, engine_is_async) = (entry.latency_depth.max(1), is_async(engine));
     let iodepth_effective = if engine_is_async { iodepth } else { 1 };
     let workers = u64::from(workers(entry, options));
-    let rate = |name| per_kind(options.get(name), parse_size);
+    let rate = |name| {
+        let rates = per_kind(options.get(name), parse_size);
+        let of_used = |transfers: &Transfers, rate: Option<u64>| rate.filter(|_| transfers.total_ios > 0);
+        PerKind {
+            read: of_used(&entry.read, rates.read),
+            write: of_used(&entry.write, rates.write),
+            trim: of_used(&entry.trim, rates.trim),
+        }
+    };
     let durable = ["fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync"];
     Declared {
         engine: engine.to_owned(),
