@@ -3,8 +3,8 @@
 use drive::{Ending, FailureCause, OnError, Policy, Stop, Unwatched, Watch, Worker, drive};
 use job::{Dialect, Job, Nowhere, parse_file_text};
 use meter::{Direction, Meter, Options, Summary};
-use target::testing::{Faults, Faulty, Memory, Model};
 use target::Target;
+use target::testing::{Faults, Faulty, Memory, Model};
 use units::Nanos;
 use units::random::Random;
 use workload::{FileExtent, Issuer, Layout};
@@ -89,8 +89,9 @@ fn the_rate_asked_for_is_the_rate_achieved() {
         for rate in [1_000u64, 10_000, 50_000, 150_000, 400_000, 600_000, 1_000_000] {
             // As many operations as 10 s bring, but not more than 2 million.
             let seconds = (2_000_000 / rate).clamp(2, 10);
-            let options =
-                format!("rw=randread time_based runtime={seconds} iodepth=1024 rate_iops={rate} rate_process={process}");
+            let options = format!(
+                "rw=randread time_based runtime={seconds} iodepth=1024 rate_iops={rate} rate_process={process}"
+            );
             let (summary, _) = run_job(&options);
             let read = summary.direction(Direction::Read);
             close(read.ios as f64 / seconds as f64, rate as f64, 0.005);

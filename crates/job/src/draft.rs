@@ -160,7 +160,7 @@ fn default_pattern() -> Pattern {
 fn default_pace() -> Pace {
     Pace {
         iodepth: 1,
-        batch: Some(1),
+        batch: None,
         batch_complete_min: 1,
         batch_complete_max: None,
         iodepth_low: None,

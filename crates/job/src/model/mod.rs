@@ -214,7 +214,7 @@ pub struct Extent {
 pub struct Pace {
     /// Operations in flight, as asked for; engines that are not asynchronous use 1.
     pub iodepth: u32,
-    /// Submit in groups of this many; `None` for as many as there are.
+    /// Submit in groups of this many, at most the depth; `None` where the job does not say.
     pub batch: Option<u32>,
     /// Collect at least this many completions at a time; 0 to poll.
     pub batch_complete_min: u32,

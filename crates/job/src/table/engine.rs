@@ -17,11 +17,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         later("atomic", Kind::Bool, "Writes succeed or fail as a whole; implies `direct`.").default("0"),
         int("iodepth", (1, ANY), "How many operations are kept in flight.", |d, n| d.job.pace.iodepth = n as u32)
             .default("1"),
-        int("iodepth_batch", (0, ANY), "Submit in groups of this many; 0 for as many as there are.", |d, n| {
-            d.job.pace.batch = (n > 0).then_some(n as u32);
-        })
-        .alias(&["iodepth_batch_submit"])
-        .default("1"),
+        int(
+            "iodepth_batch",
+            (0, ANY),
+            "Submit in groups of this many; 0 for as many as there are. Without it 1, and all with `null`.",
+            |d, n| {
+                d.job.pace.batch = Some(if n == 0 { u32::MAX } else { n as u32 });
+            },
+        )
+        .alias(&["iodepth_batch_submit"]),
         int("iodepth_batch_complete_min", (0, ANY), "Collect at least this many at a time; 0 to poll.", |d, n| {
             d.job.pace.batch_complete_min = n as u32;
         })
