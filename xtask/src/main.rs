@@ -4,6 +4,7 @@
 //! a plain build compiles none of them.
 
 mod bench;
+mod generate;
 mod tidy;
 
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   tidy               hold the house rules: who depends on whom, sizes of functions and files, heads of crates
+  generate [--check] write the files that are made from the code (docs/options.md, completions), or check them
   bench [CASE]...    Fathom against the installed fio, in pairs; the outcome is kept in perf/
 ";
 
@@ -20,6 +22,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["tidy"] => tidy::run(),
+        ["generate"] => generate::run(false),
+        ["generate", "--check"] => generate::run(true),
         ["bench", cases @ ..] => bench::run(cases),
         _ => {
             eprint!("{USAGE}");

@@ -24,6 +24,8 @@ enum Command {
     Fio,
     /// Describe job options: all of them, or one
     Options(OptionsOptions),
+    /// Print the completions of a shell
+    Completions(CompletionsOptions),
 }
 
 const RUN_HELP: &str = "\
@@ -76,6 +78,13 @@ struct OptionsOptions {
     name: Option<String>,
 }
 
+#[derive(Clone, Debug, Args)]
+struct CompletionsOptions {
+    /// The shell
+    #[arg(value_enum)]
+    shell: clap_complete::Shell,
+}
+
 /// What standard output carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -119,6 +128,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
     match cli.command {
         Command::Run(options) => crate::run::command(&options, &jobs, words),
         Command::Options(options) => crate::options::command(options.name.as_deref()),
+        Command::Completions(options) => crate::completions::command(Cli::command(), options.shell),
         Command::Fio => crate::fio::command(&[]),
     }
 }

@@ -16,40 +16,14 @@ use crate::members::{self, Member};
 use crate::outputs;
 use crate::overseer::Moment;
 use crate::run::failures;
+use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::Terminal;
 use crate::{diagnostics, layout, safety};
 
-/// fio's default seed: the same offsets on every run unless `randrepeat=0`.
-const SEED: u64 = 0x89;
 /// fio's exit code for whatever is wrong before a run.
 const USAGE: Exit = Exit::Fio(1);
-
-const HELP: &str = "\
-fio-compatible command line of fathom
-usage: fathom fio [options] [job options] <job file(s)>
-  --parse-only            Read the jobs and stop
-  --showcmd               Print each job file as a command line
-  --readonly              Refuse jobs that write
-  --section=name          Run this section only; may be repeated
-  --output=file           Write results to a file
-  --output-format=list    One or more of normal, json, json+, terse
-  --minimal               The same as --output-format=terse
-  --append-terse          Terse lines too
-  --terse-version=n       From 2 to 5
-  --status-interval=t     Results so far, this often
-  --eta=when              always, never or auto
-  --eta-newline=t         A new line of progress this often
-  --eta-interval=t        A new estimate this often
-  --cmdhelp=option        Describe a job option, or all
-  --enghelp=engine        Describe an engine's options, or list engines
-  --warnings-fatal        Warnings about job files are errors
-  --max-jobs=n            Accepted; there is no limit
-  --alloc-size=kb         Accepted; there is no pool
-  --version               Print the version of fio whose output is written
-  --help                  Print this page
-";
 
 /// Does what fio does with these words.
 pub(crate) fn command(words: &[String]) -> Exit {
@@ -79,7 +53,7 @@ fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
         return Some(format!("{}\n", Version::default().name()));
     }
     if host.help {
-        return Some(HELP.to_owned());
+        return Some(job::docs::host_help());
     }
     if let Some(name) = &host.cmdhelp {
         let unknown = || format!("there is no option `{name}`\n");
@@ -92,17 +66,18 @@ fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
 }
 
 fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
-    let Some(members) = prepare(host, plan) else { return USAGE };
+    let seeds = Seeds::new(None);
+    let Some(members) = prepare(host, plan, seeds) else { return USAGE };
     let mut out = match Out::open(host) {
         Ok(out) => out,
         Err(problem) => return refuse(&problem),
     };
-    let layouts = layout::wanted(plan, &members, SEED);
+    let layouts = layout::wanted(plan, &members, seeds);
     let request = Request {
         plan,
         members: &members,
         layouts: &layouts,
-        seed: SEED,
+        seeds,
         command_line: std::iter::once("fio".to_owned()).chain(words.iter().cloned()).collect(),
         status_every: host.status_interval.map(|interval| Duration::from_nanos(interval.get())),
     };
@@ -129,12 +104,12 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
 }
 
 /// The members, where nothing stands against beginning.
-fn prepare(host: &HostOptions, plan: &Plan) -> Option<Vec<Member>> {
+fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<Vec<Member>> {
     let mut problems = Vec::new();
     for job in plan.jobs.iter().filter(|job| host.readonly && job.pattern.direction.changes_data()) {
         problems.push(format!("job {} writes, and --readonly forbids it", job.name));
     }
-    let (members, unfit) = members::enlist(plan, SEED);
+    let (members, unfit) = members::enlist(plan, seeds);
     for unfit in unfit {
         problems.push(format!("{}: {}", plan.jobs[unfit.job].name, unfit.error));
     }

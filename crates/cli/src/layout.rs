@@ -8,9 +8,10 @@ use engine::files::{Content, Fallocate, Layout, Progress, lay_out};
 use job::{Engine, Job, Plan};
 
 use crate::members::Member;
+use crate::seeds::Seeds;
 
 /// What has to be made or extended, each file once, in the order in which members name them.
-pub(crate) fn wanted(plan: &Plan, members: &[Member], seed: u64) -> Vec<Layout> {
+pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layout> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut layouts: Vec<Layout> = Vec::new();
     for member in members {
@@ -30,7 +31,7 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seed: u64) -> Vec<Layout> 
                     written: false,
                     fallocate: fallocate(job),
                     fsync: true,
-                    seed,
+                    seed: seeds.of(job),
                 });
                 layouts.len() - 1
             });

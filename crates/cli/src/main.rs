@@ -6,6 +6,7 @@
 
 mod args;
 mod board;
+mod completions;
 mod crew;
 mod diagnostics;
 mod exit;
@@ -21,6 +22,7 @@ mod overseer;
 mod results;
 mod run;
 mod safety;
+mod seeds;
 mod signals;
 mod source;
 mod surroundings;

@@ -15,6 +15,7 @@ use crate::layout;
 use crate::members::Member;
 use crate::overseer::{Moment, Overseer, Screen};
 use crate::results::{self, Frame, Stand};
+use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
 use crate::worker::{self, Finished, Shared};
@@ -24,7 +25,7 @@ pub(crate) struct Request<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) members: &'a [Member],
     pub(crate) layouts: &'a [Layout],
-    pub(crate) seed: u64,
+    pub(crate) seeds: Seeds,
     pub(crate) command_line: Vec<String>,
     pub(crate) status_every: Option<Duration>,
 }
@@ -32,7 +33,7 @@ pub(crate) struct Request<'a> {
 impl Request<'_> {
     fn frame<'a>(&'a self, started_unix_ms: u64, surroundings: &'a Surroundings) -> Frame<'a> {
         let (plan, members, command_line) = (self.plan, self.members, &self.command_line);
-        Frame { plan, members, command_line, seed: self.seed, started_unix_ms, surroundings }
+        Frame { plan, members, command_line, seed: self.seeds.printed(plan), started_unix_ms, surroundings }
     }
 }
 
@@ -75,7 +76,7 @@ pub(crate) fn measure(
         let mut screen = Recorder { frame: request.frame(started_unix_ms, &surroundings), show };
         let mut overseer =
             Overseer::new(request.plan, request.members, &board, signals, request.status_every, &mut screen);
-        let shared = Shared { clock: Clock::start(), seed: request.seed, board: &board };
+        let shared = Shared { clock: Clock::start(), seeds: request.seeds, board: &board };
         crew::run(request.plan, request.members, &shared, &mut overseer)
     };
     surroundings.after();

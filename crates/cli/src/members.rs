@@ -5,6 +5,8 @@ use std::path::Path;
 use job::{Engine, Job, Plan};
 use workload::{FileFact, FilePlan, Worker, WorkloadError};
 
+use crate::seeds::Seeds;
+
 /// One worker before it begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
@@ -39,7 +41,7 @@ pub(crate) struct Unfit {
 }
 
 /// All members of a plan, in order; and for each job that cannot run the first reason.
-pub(crate) fn enlist(plan: &Plan, seed: u64) -> (Vec<Member>, Vec<Unfit>) {
+pub(crate) fn enlist(plan: &Plan, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
     let (mut members, mut unfit) = (Vec::new(), Vec::new());
     let (mut group, mut stage) = (0, 0);
     for (index, job) in plan.jobs.iter().enumerate() {
@@ -50,7 +52,7 @@ pub(crate) fn enlist(plan: &Plan, seed: u64) -> (Vec<Member>, Vec<Unfit>) {
         for clone in 0..job.grouping.numjobs.max(1) {
             let mut member =
                 Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
-            match workload::plan_files(job, member.worker(), seed, &|path| fact(job, path)) {
+            match workload::plan_files(job, member.worker(), seeds.of(job), &|path| fact(job, path)) {
                 Ok(files) => {
                     member.files = files;
                     members.push(member);

@@ -39,7 +39,7 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
         tool: Tool { name: "fathom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
         started_unix_ms: frame.started_unix_ms,
         taken_unix_ms: now,
-        utc_offset_s: 0,
+        utc_offset_s: jiff::Zoned::now().offset().seconds(),
         command_line: frame.command_line.to_vec(),
         seed: Some(frame.seed),
         host: host(),

@@ -15,25 +15,23 @@ use crate::measure::{self, Measurement, Request, Show};
 use crate::members::{self, Member};
 use crate::outputs::{self, Output};
 use crate::overseer::Moment;
+use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::Terminal;
 use crate::worker::Finished;
 use crate::{diagnostics, explain, layout, safety};
 
-/// The seed of a run that was given none: fixed, so that the same command does the same.
-const SEED: u64 = 0x8000_0000_0000_4321;
-
 /// Reads, checks, measures, explains.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Exit {
     let Some(plan) = read(options, jobs) else { return Exit::Usage };
-    let seed = options.seed.unwrap_or(SEED);
-    let Some(members) = enlist(&plan, seed) else { return Exit::Usage };
+    let seeds = Seeds::new(options.seed);
+    let Some(members) = enlist(&plan, seeds) else { return Exit::Usage };
     if options.explain {
         outputs::print(&explain::jobs(&plan));
         return Exit::Good;
     }
-    let layouts = layout::wanted(&plan, &members, seed);
+    let layouts = layout::wanted(&plan, &members, seeds);
     let dangers = safety::check(&plan, &members, &options.allow_destroy);
     if options.dry_run {
         outputs::print(&explain::dry_run(&plan, &members, &layouts, &dangers));
@@ -48,7 +46,8 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
         Err(exit) => return exit,
     };
     let command_line = std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect();
-    let request = Request { plan: &plan, members: &members, layouts: &layouts, seed, command_line, status_every: None };
+    let request =
+        Request { plan: &plan, members: &members, layouts: &layouts, seeds, command_line, status_every: None };
     let signals = match Signals::install() {
         Ok(signals) => signals,
         Err(error) => return environment(&format!("cannot listen to signals: {error}")),
@@ -73,8 +72,8 @@ fn read(options: &RunOptions, jobs: &[String]) -> Option<Plan> {
     parsed.into_result().ok().map(|(plan, _)| plan)
 }
 
-fn enlist(plan: &Plan, seed: u64) -> Option<Vec<Member>> {
-    let (members, unfit) = members::enlist(plan, seed);
+fn enlist(plan: &Plan, seeds: Seeds) -> Option<Vec<Member>> {
+    let (members, unfit) = members::enlist(plan, seeds);
     if unfit.is_empty() {
         return Some(members);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use engine::files::FileKind;
 use engine::probe::{self, Occupant};
 use job::{Engine, Plan};
 
@@ -57,8 +58,12 @@ fn describe(occupant: &Occupant) -> String {
 pub(crate) fn mounted(plan: &Plan, members: &[Member]) -> Vec<String> {
     let permitted = |member: &Member| plan.jobs[member.job].files.allow_mounted_write;
     let members: Vec<Member> = members.iter().filter(|member| !permitted(member)).cloned().collect();
-    let paths = written(plan, &members);
-    paths.into_iter().filter(|path| is_mounted(Path::new(path))).map(str::to_owned).collect()
+    let devices = written(plan, &members).into_iter().filter(|path| is_device(Path::new(path)));
+    devices.filter(|path| is_mounted(Path::new(path))).map(str::to_owned).collect()
+}
+
+fn is_device(path: &Path) -> bool {
+    engine::files::look(path).ok().flatten().is_some_and(|seen| seen.kind == FileKind::Block)
 }
 
 fn is_mounted(path: &Path) -> bool {

@@ -17,11 +17,12 @@ use crate::board::{Board, SeatWatch};
 use crate::exit::Exit;
 use crate::logs::LogFiles;
 use crate::members::Member;
+use crate::seeds::Seeds;
 
 /// What all workers share.
 pub(crate) struct Shared<'a> {
     pub(crate) clock: Clock,
-    pub(crate) seed: u64,
+    pub(crate) seeds: Seeds,
     pub(crate) board: &'a Board,
 }
 
@@ -107,12 +108,13 @@ fn attempt(
 ) -> Result<(), Trouble> {
     engine::thread::exact_timers()?;
     engine::thread::pin(&cpus(member, job))?;
-    let issuer = Issuer::new(job, member.worker(), &member.files.layout(), shared.seed)
+    let seed = shared.seeds.of(job);
+    let issuer = Issuer::new(job, member.worker(), &member.files.layout(), seed)
         .map_err(|error| Trouble::new(error.to_string()))?;
     let files = open(member, job)?;
     let mut logs = LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?;
     let setup = setup(job, &issuer, shared.clock);
-    let worker = drive::Worker::new(issuer, Meter::new(meter_options(job)), policy(member, job, shared.seed));
+    let worker = drive::Worker::new(issuer, Meter::new(meter_options(job)), policy(member, job, seed));
     let seat = shared.board.seat(member.number);
     let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut() };
     engine::with_target(&setup, files, Drive { worker, stop, watch, start, finished })?;
@@ -309,7 +311,8 @@ fn meter_options(job: &Job) -> meter::Options {
         service: latencies && !stats.disable_clat,
         latency: latencies && !stats.disable_lat,
         submission_percentiles: stats.slat_percentiles,
-        service_percentiles: stats.clat_percentiles,
+        // Not only for percentiles: fio's shares of latency classes come from the histogram too.
+        service_percentiles: true,
         latency_percentiles: stats.lat_percentiles,
         open_loop: is_scheduled(job),
         bandwidth: stats.stats && !stats.disable_bw,

@@ -1,0 +1,275 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_fathom_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_fathom_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_fathom_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_fathom_using_subcommand
+    set -l cmd (__fish_fathom_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c fathom -n "__fish_fathom_needs_command" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_needs_command" -s V -l version -d 'Print version'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
+json\t'Fathom\'s own document'
+fio\t'fio\'s output for people'
+fio-json\t'fio\'s JSON'
+fio-json+\t'fio\'s JSON with histograms'
+fio-terse\t'fio\'s lines of fields'"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Everything random derives from it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
+plain\t'A line now and then'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of job files; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ba -d 'Offsets are multiples of this instead of the least size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l bs -d 'Size of each operation, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l bs_unaligned -d 'Sizes within a range may be any number of bytes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l bsrange -d 'Sizes anywhere between two, in multiples of the lower.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l bssplit -d 'Sizes with a share each: `4k/60:64k/40`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l buffer_pattern -d 'Write this pattern over and over.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l buffered -d 'Go through the page cache; the opposite of `direct`.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l continue_on_error -d 'Go on after errors of this kind and count them.' -r -f -a "none\t''
+read\t''
+write\t''
+io\t''
+verify\t''
+all\t''
+0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpus_allowed -d 'Processors that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpus_allowed_policy -d 'All processors for all workers, or one for each.' -r -f -a "shared\t''
+split\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l description -d 'A remark that is repeated in the results.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l direct -d 'Go past the page cache (O_DIRECT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_lat -d 'Do not measure total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l disk_util -d 'Report the devices\' own counters.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l do_verify -d 'Read back what was written.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l exitall -d 'The end of this job ends the others.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l fallocate -d 'How space is reserved before a file is written.' -r -f -a "none\t''
+native\t''
+posix\t''
+keep\t''
+truncate\t''
+0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l fdatasync -d 'Call fdatasync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l file_service_type -d 'Which file comes next.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+gauss\t''
+roundrobin\t''
+sequential\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l filename_format -d 'Template of generated names, of $jobname, $jobnum and $filenum.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l fsync -d 'Call fsync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l group_reporting -d 'Merge the results of neighbouring jobs of one group.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l gtod_reduce -d 'Read the clock less: no latencies.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l io_size -d 'How much is transferred, where that differs from `size`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth -d 'How many operations are kept in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch -d 'Submit in groups of this many; 0 for as many as there are. Without it 1, and all with `null`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_max -d 'Collect at most this many at a time.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ioengine -d 'Which engine carries out operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
+1000\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l log_avg_msec -d 'Average log entries over so many milliseconds; 0 for an entry each.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l loops -d 'How often the job is repeated.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l mem -d 'Where buffers come from.' -r -f -a "malloc\t''
+shm\t''
+shmhuge\t''
+mmap\t''
+mmapshared\t''
+mmaphuge\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l name -d 'Name of the job; on the command line it begins a new job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l new_group -d 'Begin a new group of results without waiting.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l norandommap -d 'Blocks may come again before all have come once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l nrfiles -d 'How many files each worker makes; `size` is divided among them.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l number_ios -d 'End after this many operations at most.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l numjobs -d 'How many workers run this job, each on its own.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset -d 'Where in its files the job begins.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset_increment -d 'How much further each clone begins.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l openfiles -d 'How many files are open at once at most; all unless set.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l overwrite -d 'Write a file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l per_job_logs -d 'A log for each worker.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l percentage_random -d 'Share of random offsets in a random pattern, in per cent.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l percentile_list -d 'Which percentiles, separated by `:`; at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ramp_time -d 'Run so long before results count; `runtime` begins after it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_distribution -d 'Where random offsets fall, for reads, writes and trims separated by commas.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+zoned\t''
+zoned_abs\t''
+sequence\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_generator -d 'How random offsets are drawn; `lfsr` needs no map to avoid repeats.' -r -f -a "tausworthe\t''
+lfsr\t''
+tausworthe64\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l randrepeat -d 'The same offsets on every run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l randseed -d 'Seed of everything random in the job; overrides `randrepeat`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate -d 'Bytes per second of each worker, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_iops -d 'Operations per second of each worker, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_process -d 'How arrivals are spread under a rate.' -r -f -a "linear\t''
+poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random bytes before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l runtime -d 'End after this time at most.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rw -d 'Reads, writes or trims, in sequence or at random.' -r -f -a "read\t''
+write\t''
+trim\t''
+randread\t''
+randwrite\t''
+randtrim\t''
+rw\t''
+readwrite\t''
+randrw\t''
+trimwrite\t''
+randtrimwrite\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rwmixread -d 'Share of reads in a mix, in per cent.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rwmixwrite -d 'Share of writes in a mix, in per cent; the later of the two counts.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l scramble_buffers -d 'Change each buffer a little before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l size -d 'How many bytes of its files the job covers, or per cent of existing ones.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l sqthread_poll -d 'A kernel thread submits operations.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l sqthread_poll_cpu -d 'The processor of that thread.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l startdelay -d 'Wait so long before the job begins; a range `low-high` draws a time from it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l stats -d 'Keep statistics at all.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l stonewall -d 'Wait until all jobs written before this one have ended.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
+0\t''
+sync\t''
+1\t''
+dsync\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime -d 'Idle so long after each `thinktime_blocks` operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_blocks -d 'Operations between idle times.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_blocks_type -d 'Count them when complete or when issued.' -r -f -a "complete\t''
+issue\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_iotime -d 'Idle after each span of this much time instead.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_spin -d 'Spend so much of the idle time spinning.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thread -d 'Workers are threads instead of processes; in Fathom they always are.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l time_based -d 'Go on over and over until `runtime` ends.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l unit_base -d 'Print bytes (8), bits (1), or bytes by default (0).' -r -f -a "0\t''
+8\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify -d 'How written blocks are recognised.' -r -f -a "0\t''
+md5\t''
+crc64\t''
+crc32\t''
+crc32c-intel\t''
+crc32c\t''
+crc16\t''
+crc7\t''
+sha1\t''
+sha256\t''
+sha512\t''
+sha3-224\t''
+sha3-256\t''
+sha3-384\t''
+sha3-512\t''
+xxhash\t''
+meta\t''
+pattern\t''
+pattern_hdr\t''
+null\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_dump -d 'Write the good and the bad block to files.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_bw_log -d 'Write bandwidth to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_iops_log -d 'Write operations per second to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,0 +1,51 @@
+//! Which seed a job gets.
+
+use job::{Job, Plan};
+use units::random::mix;
+
+/// The seed of everything that is to be the same on every run; fio's default.
+const REPEATED: u64 = 0x89;
+
+/// The seeds of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seeds {
+    repeated: u64,
+    fresh: u64,
+}
+
+impl Seeds {
+    /// Everything from `given`; or, where none was given, `randrepeat=1` from fio's default and the rest from the
+    /// clock and the process number.
+    pub(crate) fn new(given: Option<u64>) -> Self {
+        match given {
+            Some(seed) => Self { repeated: seed, fresh: seed },
+            None => Self {
+                repeated: REPEATED,
+                // Short, because people copy it from one screen to another.
+                fresh: mix(crate::worker::unix_ms(), u64::from(std::process::id())) >> 32,
+            },
+        }
+    }
+
+    /// The seed of a job.
+    pub(crate) fn of(self, job: &Job) -> u64 {
+        if job.pattern.randrepeat { self.repeated } else { self.fresh }
+    }
+
+    /// The seed with which `--seed` repeats the run: the fresh one, where any job uses it.
+    pub(crate) fn printed(self, plan: &Plan) -> u64 {
+        if plan.jobs.iter().all(|job| job.pattern.randrepeat) { self.repeated } else { self.fresh }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_given_seed_is_everybodys() {
+        let seeds = Seeds::new(Some(7));
+        assert_eq!(seeds, Seeds { repeated: 7, fresh: 7 });
+        assert_eq!(Seeds::new(None).repeated, REPEATED);
+    }
+}
