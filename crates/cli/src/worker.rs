@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use drive::{Ending, Failure, FailureCause, Stop};
-use engine::files::{self, Access};
+use engine::files::{self, Access, Advice};
 use engine::probe::Usage;
 use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor};
 use job::{Arrivals, BlockSizes, Engine, Job, Memory};
@@ -199,6 +199,8 @@ fn open(member: &Member, job: &Job) -> Result<Vec<files::File>, Trouble> {
             // Refused to other users than root on block devices; the run is then warm, which the verdict sees.
             let _ = files::invalidate(&file);
         }
+        // As fio does unless told otherwise: else the kernel reads ahead of random reads.
+        files::advise(&file, if job.pattern.random { Advice::Random } else { Advice::Sequential });
         opened.push(file);
     }
     Ok(opened)

@@ -8,6 +8,25 @@ use crate::error::Error;
 /// `BLKFLSBUF` of `linux/fs.h`: `_IO(0x12, 97)`.
 const BLKFLSBUF: libc::c_ulong = 0x1261;
 
+/// In which order a file will be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// From front to back: the kernel reads far ahead.
+    Sequential,
+    /// Anywhere: the kernel reads what is asked for and nothing else.
+    Random,
+}
+
+/// Tells the page cache in which order a file or device will be read. A kernel that does not listen is no error.
+pub fn advise(file: &File, advice: Advice) {
+    let advice = match advice {
+        Advice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
+        Advice::Random => libc::POSIX_FADV_RANDOM,
+    };
+    // SAFETY: the call takes no memory.
+    unsafe { libc::posix_fadvise64(file.fd(), 0, 0, advice) };
+}
+
 /// Drops what the page cache holds of a file or device, so that a run begins cold. Pages that are not yet
 /// written stay.
 ///

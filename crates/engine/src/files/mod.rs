@@ -5,7 +5,7 @@ mod layout;
 mod open;
 mod space;
 
-pub use cache::invalidate;
+pub use cache::{Advice, advise, invalidate};
 pub use layout::{Content, Fallocate, Laid, Layout, Progress, lay_out};
 pub use open::{Access, File, FileKind, OpenSync, Seen, look, open, remove};
 pub use space::check_space;
