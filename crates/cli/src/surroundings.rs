@@ -35,6 +35,10 @@ impl Surroundings {
                 continue;
             }
             for file in &member.files.files {
+                if job.files.invalidate {
+                    // So that what the cache holds is what the run will find. Workers do it once more as they begin.
+                    invalidate(&file.path);
+                }
                 surroundings.add(&file.path, job.stats.disk_util);
             }
         }
@@ -109,6 +113,13 @@ impl Disk {
 /// Where `/sys` and `/proc` are.
 fn root() -> &'static Path {
     Path::new("/")
+}
+
+/// Drops what the page cache holds of a file; where that is refused, the cached share will tell.
+fn invalidate(path: &str) {
+    if let Ok(file) = files::open(Path::new(path), Access { read: true, ..Access::default() }) {
+        let _ = files::invalidate(&file);
+    }
 }
 
 /// The share of a file that is in the page cache, from 0 to 1; `None` where nobody can tell.
