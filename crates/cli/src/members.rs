@@ -1,5 +1,6 @@
 //! Who does what: one member for each clone of each job, with its files and its place in the order of things.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use job::{Engine, Job, Plan};
@@ -44,17 +45,19 @@ pub(crate) struct Unfit {
 pub(crate) fn enlist(plan: &Plan, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
     let (mut members, mut unfit) = (Vec::new(), Vec::new());
     let (mut group, mut stage) = (0, 0);
+    let mut planned = Planned::default();
     for (index, job) in plan.jobs.iter().enumerate() {
         if index > 0 {
             stage += usize::from(job.grouping.stonewall);
             group += u32::from(job.grouping.stonewall || job.grouping.new_group);
         }
-        for clone in 0..job.grouping.numjobs.max(1) {
+        for clone in clones(job.grouping.numjobs) {
             let mut member =
                 Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
-            match workload::plan_files(job, member.worker(), seeds.of(job), &|path| fact(job, path)) {
+            let expected = |path: &str| planned.expected(path, fact(job, path));
+            match workload::plan_files(job, member.worker(), seeds.of(job), &expected) {
                 Ok(files) => {
-                    member.files = files;
+                    member.files = planned.add(files, &|path| fact(job, path));
                     members.push(member);
                 }
                 Err(error) => {
@@ -65,6 +68,38 @@ pub(crate) fn enlist(plan: &Plan, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
         }
     }
     (members, unfit)
+}
+
+/// The clones of a job in the order in which they run and are reported: fio's, the first and then backwards.
+fn clones(numjobs: u32) -> impl Iterator<Item = u32> {
+    std::iter::once(0).chain((1..numjobs).rev())
+}
+
+/// The files that members before this one will have made, for those that find their own sizes by them.
+#[derive(Default)]
+struct Planned {
+    sizes: BTreeMap<String, u64>,
+}
+
+impl Planned {
+    /// What will be at a path where this is there now.
+    fn expected(&self, path: &str, now: Option<FileFact>) -> Option<FileFact> {
+        match (now, self.sizes.get(path)) {
+            (Some(now), Some(planned)) => Some(FileFact { size: now.size.max(*planned), ..now }),
+            (None, Some(planned)) => Some(FileFact { size: *planned, block_device: false }),
+            (now, None) => now,
+        }
+    }
+
+    /// Takes note of the files of a member, and puts back what is there `now`.
+    fn add(&mut self, mut files: FilePlan, now: &dyn Fn(&str) -> Option<FileFact>) -> FilePlan {
+        for file in &mut files.files {
+            file.existing = now(&file.path);
+            let size = self.sizes.entry(file.path.clone()).or_default();
+            *size = file.needed.max(*size);
+        }
+        files
+    }
 }
 
 /// What is at a path, as far as planning needs it. A path that cannot be looked at counts as absent here; opening

@@ -226,7 +226,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn plan(&mut self, path: String, fact: Option<FileFact>) -> Result<PlannedFile, WorkloadError> {
         let start = self.start(fact);
-        let asked = self.asked_length(&path, fact)?;
+        let asked = self.asked_length(&path, start, fact)?;
         let length = self.fit(&path, start, asked, fact)?;
         if length < self.least_block {
             let option = if asked.is_some() { "size" } else { "offset" };
@@ -247,24 +247,30 @@ impl Planner<'_> {
 
     fn start(&self, fact: Option<FileFact>) -> u64 {
         let extent = &self.job.extent;
-        let step = self.distance(extent.offset_increment, fact);
-        self.distance(extent.offset, fact).saturating_add(step.saturating_mul(self.clone))
+        self.distance(extent.offset, 1, fact).saturating_add(self.distance(extent.offset_increment, self.clone, fact))
     }
 
-    /// A distance into the file; shares are rounded up to whole blocks, as fio does.
-    fn distance(&self, size: Size, fact: Option<FileFact>) -> u64 {
+    /// So many times a distance into the file; shares are rounded up to whole blocks, as fio does.
+    fn distance(&self, size: Size, times: u64, fact: Option<FileFact>) -> u64 {
         match size {
-            Size::Bytes(bytes) => bytes.get(),
+            Size::Bytes(bytes) => bytes.get().saturating_mul(times),
             Size::Percent(share) => {
-                percent_of(fact.map_or(0, |fact| fact.size), share).next_multiple_of(self.least_block)
+                let share = u32::try_from(u64::from(share).saturating_mul(times)).unwrap_or(u32::MAX);
+                let bytes = percent_of(fact.map_or(0, |fact| fact.size), share);
+                bytes.checked_next_multiple_of(self.least_block).unwrap_or(u64::MAX)
             }
         }
     }
 
     /// How long the region is meant to be: `None` for whatever there is behind the offset.
-    fn asked_length(&mut self, path: &str, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
+    fn asked_length(&mut self, path: &str, start: u64, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
         if let Some((low, high)) = self.job.files.filesize {
-            return Ok(Some(self.draw_size(low.get(), high.get())));
+            let file = self.draw_size(low.get(), high.get());
+            let rest = file.saturating_sub(start);
+            return Ok(Some(match self.job.extent.size {
+                Some(Size::Percent(share)) => percent_of(file, share).min(rest),
+                _ => rest,
+            }));
         }
         match (self.job.extent.size, fact) {
             (Some(Size::Bytes(size)), _) if size.get() > 0 => Ok(Some(size.get() / self.count)),

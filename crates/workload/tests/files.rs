@@ -101,6 +101,18 @@ fn filesize_is_for_each_file_and_size_limits_the_transfer() {
 }
 
 #[test]
+fn filesize_bounds_the_region_whatever_the_offset() {
+    let mut job = job();
+    job.files.filesize = Some((Bytes::new(100 * KIB), Bytes::new(100 * KIB)));
+    job.extent.offset = bytes(40 * KIB);
+    assert_eq!(regions(&plan(&job, &nothing)), [(40 * KIB, 60 * KIB, 100 * KIB)]);
+    job.extent.size = Some(Size::Percent(20));
+    assert_eq!(regions(&plan(&job, &nothing)), [(40 * KIB, 20 * KIB, 60 * KIB)]);
+    job.extent.offset = bytes(100 * KIB);
+    assert_eq!(clone(&job, 0, &nothing).expect_err("nothing is left").option, "size");
+}
+
+#[test]
 fn a_range_of_file_sizes_is_drawn_in_blocks_and_repeats() {
     let mut job = job();
     job.files.nrfiles = 50;
@@ -141,7 +153,7 @@ fn offsets_move_on_with_each_clone() {
     assert_eq!(regions(&third), [(404 * KIB, 100 * KIB, 1_000_000)]);
     job.extent.offset_increment = Size::Percent(10);
     let third = clone(&job, 2, &regular(1_000_000)).expect("sound");
-    assert_eq!(third.files[0].extent.start, 4 * KIB + 2 * 102_400);
+    assert_eq!(third.files[0].extent.start, 4 * KIB + 200_704, "the whole distance is rounded up, not each step");
 }
 
 #[test]

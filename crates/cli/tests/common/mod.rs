@@ -1,0 +1,263 @@
+//! What whole-program tests share: a scratch directory, programs with a time limit, needs that may be unmet.
+
+// Each test program uses a part of it.
+#![allow(dead_code)]
+
+pub(crate) mod devices;
+pub(crate) mod json;
+
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Longer than anything here takes on a slow machine.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// Fathom, with nothing from the environment that would change what it prints.
+pub(crate) fn fathom<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
+    program(env!("CARGO_BIN_EXE_fathom"), words)
+}
+
+/// The installed fio.
+pub(crate) fn fio<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
+    program("fio", words)
+}
+
+fn program<S: AsRef<std::ffi::OsStr>>(name: &str, words: impl IntoIterator<Item = S>) -> Command {
+    let mut command = Command::new(name);
+    command.args(words).env("NO_COLOR", "1").env("COLUMNS", "100");
+    command
+}
+
+/// The words of a command, split at blanks.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// How a program ended and what it printed.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+impl Outcome {
+    /// The exit code; `None` after a signal.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// Fails the test unless the program ended with this code.
+    #[track_caller]
+    pub(crate) fn expect_code(self, code: i32) -> Self {
+        assert_eq!(self.code(), Some(code), "signal {:?}, {self:#?}", self.status.signal());
+        self
+    }
+
+    /// Fails the test unless the program succeeded in silence.
+    #[track_caller]
+    pub(crate) fn expect_clean(self) -> Self {
+        let clean = self.expect_code(0);
+        assert_eq!(clean.stderr, "", "standard error is not empty");
+        clean
+    }
+}
+
+/// Runs a program to its end, with nothing on its standard input.
+#[track_caller]
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    Running::start(command.stdin(Stdio::null())).end()
+}
+
+/// Runs a program to its end, with `text` on its standard input.
+#[track_caller]
+pub(crate) fn run_with_input(command: &mut Command, text: &str) -> Outcome {
+    use std::io::Write;
+    let mut running = Running::start(command.stdin(Stdio::piped()));
+    // A program that refuses before it reads closes the pipe.
+    let _ = running.child.stdin.take().expect("it is piped").write_all(text.as_bytes());
+    running.end()
+}
+
+/// A program that runs; it is killed when this goes out of scope.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    started: Instant,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Option<JoinHandle<String>>,
+}
+
+impl Running {
+    /// Starts a program.
+    #[track_caller]
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let started = Instant::now();
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let stdout = child.stdout.take().map(collect);
+        let stderr = child.stderr.take().map(collect);
+        Self { child, started, stdout, stderr }
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal by name, such as `INT`.
+    #[track_caller]
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.pid().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "cannot send SIG{name}");
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("it is a child of this process").is_some()
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub(crate) fn end(mut self) -> Outcome {
+        while !self.has_ended() {
+            if self.started.elapsed() > TIME_LIMIT {
+                let _ = self.child.kill();
+                panic!("not finished after {TIME_LIMIT:?}: {}", self.text().1);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let took = self.started.elapsed();
+        let status = self.child.wait().expect("it has ended");
+        let (stdout, stderr) = self.text();
+        Outcome { status, stdout, stderr, took }
+    }
+
+    fn text(&mut self) -> (String, String) {
+        let text =
+            |thread: Option<JoinHandle<String>>| thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        (text(self.stdout.take()), text(self.stderr.take()))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.has_ended() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        String::from_utf8(bytes).unwrap_or_else(|error| format!("not UTF-8: {error}"))
+    })
+}
+
+/// A directory that goes away with the test.
+#[derive(Debug)]
+pub(crate) struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    /// A new one, on the disk that holds the build: memory filesystems know no direct I/O.
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::Builder::new().prefix("fathom-e2e-").tempdir_in(env!("CARGO_TARGET_TMPDIR"));
+        Self(directory.expect("the directory of the build can be written to"))
+    }
+
+    /// A path in it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A path in it, as text.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.path(name).into_os_string().into_string().expect("the path of the build is UTF-8")
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), content).expect("the scratch directory can be written to");
+        self.text(name)
+    }
+
+    /// Makes a file of this size that holds no data.
+    pub(crate) fn sparse(&self, name: &str, bytes: u64) -> String {
+        let file = std::fs::File::create(self.path(name)).expect("the scratch directory can be written to");
+        file.set_len(bytes).expect("the file can be extended");
+        self.text(name)
+    }
+
+    /// The names in it, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).expect("the scratch directory is there");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("it can be read").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl AsRef<Path> for Scratch {
+    fn as_ref(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// How many 4 KiB blocks of a file hold anything but zeros.
+pub(crate) fn blocks_with_data(path: &Path) -> u64 {
+    let content = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    content.chunks(4096).filter(|block| block.iter().any(|byte| *byte != 0)).count() as u64
+}
+
+/// What a test needs of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// fio is installed.
+    Fio,
+    /// Loop devices can be made, formatted and mounted.
+    Root,
+}
+
+/// Whether a need is met; says that a test is skipped if not.
+///
+/// With `FATHOM_NO_SKIP=1` an unmet need is a failure, so that CI notices.
+#[track_caller]
+pub(crate) fn met(need: Need) -> bool {
+    let reason = match need {
+        Need::Fio if !runs("fio", "--version") => "fio is not installed",
+        Need::Root if std::fs::metadata("/proc/self").map_or(u32::MAX, |of| of.uid()) != 0 => "not root",
+        Need::Root if !runs("losetup", "--version") => "losetup is not installed",
+        Need::Root if !Path::new("/dev/loop-control").exists() => "this kernel has no loop devices",
+        _ => return true,
+    };
+    assert!(std::env::var_os("FATHOM_NO_SKIP").is_none_or(|value| value != "1"), "{reason}");
+    println!("skipped: {reason}");
+    false
+}
+
+fn runs(program: &str, argument: &str) -> bool {
+    Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
+}
+
+/// Ends a test early where the machine has not what it needs.
+macro_rules! require {
+    ($($need:ident),+) => {
+        $(if !$crate::common::met($crate::common::Need::$need) {
+            return;
+        })+
+    };
+}
+pub(crate) use require;

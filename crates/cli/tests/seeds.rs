@@ -1,0 +1,276 @@
+//! Every job file of `examples/` does, prints and leaves behind what it does under fio itself.
+//!
+//! Each is run twice with three engines: as it is but for half a second, where the documents must have the same
+//! keys, in the same order and of the same kinds; and without its runtime, where the same operations must be done.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::devices::LoopDevice;
+use common::json::Json;
+use common::{Outcome, Running, Scratch, blocks_with_data, fathom, fio, require, run};
+
+const ENGINES: [&str; 3] = ["io_uring", "libaio", "psync"];
+/// Of each file: a whole number of blocks of 1 MiB, and of a fifth of them.
+const FILE_BYTES: u64 = 10 << 20;
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// A job file with the values of some keys changed, and some keys taken out.
+fn rewritten(name: &str, changed: &[(&str, &str)], taken_out: &[&str]) -> String {
+    let text = std::fs::read_to_string(examples().join(name)).expect("the example is there");
+    let line = |line: &str| {
+        let key = line.split('=').next().unwrap_or_default().trim().to_owned();
+        let change = changed.iter().find(|(changed, _)| *changed == key);
+        match change {
+            _ if taken_out.contains(&key.as_str()) => String::new(),
+            Some((key, value)) if line.contains('=') => format!("{key}={value}\n"),
+            _ => format!("{line}\n"),
+        }
+    };
+    text.lines().map(line).collect()
+}
+
+/// What the jobs work on: `target`, and `target0` to `target11` for the one that has twelve disks.
+struct Targets {
+    scratch: Scratch,
+    names: Vec<String>,
+    /// Behind the names, where they are links to devices.
+    devices: Vec<LoopDevice>,
+}
+
+impl Targets {
+    fn files(example: &str) -> Self {
+        let scratch = Scratch::new();
+        let names = target_names(example);
+        for name in &names {
+            scratch.sparse(name, FILE_BYTES / names.len() as u64 / 4096 * 4096);
+        }
+        Self { scratch, names, devices: Vec::new() }
+    }
+
+    fn loop_devices(example: &str) -> Self {
+        let mut targets = Self::files(example);
+        for name in &targets.names {
+            let backing = targets.scratch.path(&format!("{name}.backing"));
+            std::fs::rename(targets.scratch.path(name), &backing).expect("the file is there");
+            let device = LoopDevice::over(&backing);
+            std::os::unix::fs::symlink(&device.path, targets.scratch.path(name)).expect("the name is free");
+            targets.devices.push(device);
+        }
+        targets
+    }
+
+    /// Names the targets and their sizes in the environment of a command.
+    fn point<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let size = FILE_BYTES / self.names.len() as u64 / 4096 * 4096;
+        let last = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) - 1;
+        command
+            .current_dir(&self.scratch)
+            .env("TARGET", "target")
+            .env("SIZE", size.to_string())
+            .env("RUNTIME", "500ms")
+            .env("CPUS", format!("0-{}", last.min(1)))
+    }
+
+    /// How many blocks of each target hold data.
+    fn blocks(&self) -> Vec<u64> {
+        let backing = |name: &String| if self.devices.is_empty() { name.clone() } else { format!("{name}.backing") };
+        self.names.iter().map(|name| blocks_with_data(&self.scratch.path(&backing(name)))).collect()
+    }
+}
+
+fn target_names(example: &str) -> Vec<String> {
+    match example {
+        "nutanix-2m-iops.fio" => (0..12).map(|number| format!("target{number}")).collect(),
+        _ => vec!["target".to_owned()],
+    }
+}
+
+/// What both programs made of a job file.
+struct Both {
+    ours: Json,
+    theirs: Json,
+}
+
+/// Runs a job file under both, at the same time, each on targets of its own.
+fn both(text: &str, ours: &Targets, theirs: &Targets) -> Both {
+    let command = |targets: &Targets, mut command: Command| {
+        targets.scratch.write("job.fio", text);
+        Running::start(targets.point(&mut command))
+    };
+    let words = ["fio", "--output-format=json+", "job.fio"];
+    let (ours, theirs) = (command(ours, fathom(words)), command(theirs, fio(&words[1..])));
+    let (ours, theirs) = (ours.end().expect_clean(), theirs.end().expect_code(0));
+    Both { ours: Json::read(&ours.stdout), theirs: Json::read_after_notes(&theirs.stdout) }
+}
+
+/// For half a second, with all engines at the same time: the documents are alike.
+fn documents_are_shaped_as_fios(example: &str) {
+    std::thread::scope(|scope| {
+        for engine in ENGINES {
+            scope.spawn(move || document_is_shaped_as_fios(example, engine));
+        }
+    });
+}
+
+fn document_is_shaped_as_fios(example: &str, engine: &str) {
+    let changes = [("runtime", "500ms"), ("ioengine", engine), ("filename", target_key(example))];
+    let text = rewritten(example, &changes_for(example, &changes), &["ramp_time"]);
+    let both = both(&text, &Targets::files(example), &Targets::files(example));
+    let (mut ours, theirs) = (both.ours.shape(), both.theirs.shape());
+    // At the end, where fio has lines before the document.
+    ours.retain(|line| !line.starts_with("/fathom notes"));
+    let first = ours.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
+    let first = first.unwrap_or(ours.len().min(theirs.len()));
+    let (ours, theirs) = (ours.get(first), theirs.get(first));
+    assert_eq!(ours, theirs, "{example} with {engine}: the first place where the documents differ");
+    assert_same_words(&both, example);
+}
+
+/// The example for a first try brings its own file name and size.
+fn changes_for<'a>(example: &str, changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let mut changes = changes.to_vec();
+    if example == "first-try.fio" {
+        changes.push(("size", "${SIZE}"));
+    } else {
+        changes.retain(|(key, _)| *key != "filename");
+    }
+    changes
+}
+
+fn target_key(example: &str) -> &'static str {
+    if example == "first-try.fio" { "${TARGET}" } else { "" }
+}
+
+/// Names, groups and the echo of options are the same.
+fn assert_same_words(both: &Both, example: &str) {
+    assert_eq!(both.ours.find("global options"), both.theirs.find("global options"), "{example}");
+    let (ours, theirs) = (both.ours.items("jobs"), both.theirs.items("jobs"));
+    assert_eq!(ours.len(), theirs.len(), "{example}");
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        for key in ["jobname", "groupid", "error", "job options"] {
+            assert_eq!(ours.at(key), theirs.at(key), "{example}: {key}");
+        }
+    }
+}
+
+/// Without a runtime: the same operations are done.
+fn does_what_fio_does(example: &str, engine: &str, targets: impl Fn(&str) -> Targets) {
+    let changes = [("ioengine", engine), ("filename", target_key(example))];
+    let text = rewritten(example, &changes_for(example, &changes), &["ramp_time", "runtime", "time_based"]);
+    let (ours, theirs) = (targets(example), targets(example));
+    let both = both(&text, &ours, &theirs);
+    assert_same_words(&both, example);
+    let mixed = text.contains("rwmixread");
+    for (ours, theirs) in both.ours.items("jobs").iter().zip(both.theirs.items("jobs")) {
+        assert_same_work(ours, theirs, mixed, &format!("{example} with {engine}"));
+    }
+    for (ours, theirs) in ours.blocks().into_iter().zip(theirs.blocks()) {
+        let most = (FILE_BYTES / 4096) as f64;
+        // A block is written unless each of four workers came to read it: 1 - 0.7^4.
+        let allowed = if mixed { tolerance(most, 0.76) } else { 0.0 };
+        let difference = ours.abs_diff(theirs) as f64;
+        assert!(difference <= allowed, "{example} with {engine}: {ours} blocks hold data, with fio {theirs}");
+    }
+}
+
+fn assert_same_work(ours: &Json, theirs: &Json, mixed: bool, context: &str) {
+    let sum = |job: &Json, key: &str| -> u64 {
+        ["read", "write", "trim"].iter().map(|kind| job.whole(&format!("{kind}/{key}"))).sum()
+    };
+    for key in ["total_ios", "io_bytes", "short_ios", "drop_ios"] {
+        assert_eq!(sum(ours, key), sum(theirs, key), "{context}: {key}");
+    }
+    for kind in ["read", "write", "trim"] {
+        let ios = |job: &Json| job.whole(&format!("{kind}/total_ios"));
+        let bytes = |job: &Json| job.whole(&format!("{kind}/io_bytes"));
+        let allowed = if mixed { tolerance(sum(ours, "total_ios") as f64, 0.7) } else { 0.0 };
+        let difference = ios(ours).abs_diff(ios(theirs)) as f64;
+        assert!(difference <= allowed, "{context}: {kind}s {}, with fio {}", ios(ours), ios(theirs));
+        assert_eq!(bytes(ours) * ios(theirs), bytes(theirs) * ios(ours), "{context}: the size of {kind}s");
+    }
+}
+
+/// Four standard deviations of the difference of two binomial counts.
+fn tolerance(count: f64, share: f64) -> f64 {
+    4.0 * (2.0 * count * share * (1.0 - share)).sqrt()
+}
+
+macro_rules! examples {
+    ($($test:ident: $file:literal),+ $(,)?) => {
+        $(mod $test {
+            use super::*;
+
+            #[test]
+            fn prints_a_document_shaped_as_fios() {
+                require!(Fio);
+                documents_are_shaped_as_fios($file);
+            }
+
+            #[test]
+            fn does_on_files_what_fio_does() {
+                require!(Fio);
+                for engine in ENGINES {
+                    does_what_fio_does($file, engine, Targets::files);
+                }
+            }
+
+            #[test]
+            fn does_on_loop_devices_what_fio_does() {
+                require!(Fio, Root);
+                does_what_fio_does($file, "io_uring", Targets::loop_devices);
+            }
+        })+
+
+        const ALL: &[&str] = &[$($file),+];
+    };
+}
+
+examples! {
+    first_try: "first-try.fio",
+    hyperdisk_1: "hyperdisk-1-first-try.fio",
+    hyperdisk_2: "hyperdisk-2-random-read.fio",
+    hyperdisk_3: "hyperdisk-3-sequential-read.fio",
+    hyperdisk_4: "hyperdisk-4-mixed.fio",
+    local_ssd_1: "local-ssd-1-write.fio",
+    local_ssd_2: "local-ssd-2-random-read.fio",
+    local_ssd_3: "local-ssd-3-random-write.fio",
+    nutanix: "nutanix-2m-iops.fio",
+    persistent_disk_1: "persistent-disk-1-fill.fio",
+    persistent_disk_2: "persistent-disk-2-write-bandwidth.fio",
+    persistent_disk_3: "persistent-disk-3-write-iops.fio",
+    persistent_disk_4: "persistent-disk-4-write-latency.fio",
+    persistent_disk_5: "persistent-disk-5-read-bandwidth.fio",
+    persistent_disk_6: "persistent-disk-6-read-iops.fio",
+    persistent_disk_7: "persistent-disk-7-read-latency.fio",
+    persistent_disk_8: "persistent-disk-8-sequential-read.fio",
+    persistent_disk_9: "persistent-disk-9-sequential-write.fio",
+    vultr: "vultr-block.fio",
+}
+
+#[test]
+fn no_example_is_left_out() {
+    let entries = std::fs::read_dir(examples()).expect("there are examples");
+    for entry in entries {
+        let name = entry.expect("it can be read").file_name().to_string_lossy().into_owned();
+        assert!(!name.ends_with(".fio") || ALL.contains(&name.as_str()), "{name} is not tested");
+    }
+}
+
+#[test]
+fn the_language_of_people_takes_every_example() {
+    for example in ALL {
+        let targets = Targets::files(example);
+        let file = examples().join(example);
+        let text = rewritten(example, &changes_for(example, &[("filename", target_key(example))]), &[]);
+        let file = if *example == "first-try.fio" { targets.scratch.write("job.fio", text).into() } else { file };
+        let mut command = fathom(["run", "--explain"]);
+        let Outcome { stdout, .. } = run(targets.point(command.arg(file))).expect_clean();
+        assert!(!stdout.is_empty(), "{example}");
+    }
+}
