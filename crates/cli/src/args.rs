@@ -29,17 +29,20 @@ enum Command {
 }
 
 const RUN_HELP: &str = "\
-Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, --size, --runtime, …
-`fathom options` lists them all, `fathom options rw` describes one. What fio would read in a way its writer cannot
-have meant is refused with the place and what to write instead; `fathom fio` reads exactly as fio reads.
+Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, …
+`fathom options` lists them all, `fathom options rw` describes one. What fio would read in a way
+its writer cannot have meant is refused, with the place and what to write instead; `fathom fio`
+reads exactly as fio reads.
 
 Examples:
   fathom run examples/first-try.fio
-  fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --iodepth=32 --direct=1 --ioengine=io_uring
+  fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --direct=1 --ioengine=io_uring
   fathom run job.fio --format json -o result.md --dry-run
 
-Exit codes: 0 good, 1 a verification failed, 2 usage or job error and nothing was touched, 3 I/O or environment
-error, 4 measured but not to be trusted";
+Exit codes:
+  0 good                                   1 a verification failed
+  2 usage or job error, nothing touched    3 I/O or environment error
+  4 measured, but not to be trusted        128+n ended by signal n, with the results so far";
 
 const FIO_HELP: &str = "Everything after `fio` is read as fio reads it: `fathom fio --help` lists it.";
 

@@ -3,6 +3,8 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use job::{Diagnostic, Place, Severity};
 
+use crate::terminal::Terminal;
+
 /// All problems, each with its line, a caret, what fio would do and what to write instead.
 pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
@@ -14,8 +16,17 @@ pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> 
     text
 }
 
+/// Draws problems on standard error and counts them; nothing where there are none.
+pub(crate) fn print(diagnostics: &[Diagnostic]) {
+    if !diagnostics.is_empty() {
+        let terminal = Terminal::stderr();
+        eprint!("{}", render(diagnostics, terminal.colour, terminal.width));
+        eprintln!("fathom: {}", tally(diagnostics));
+    }
+}
+
 /// How many errors and warnings there were, as a last line: `2 errors, 1 warning; nothing was touched`.
-pub(crate) fn tally(diagnostics: &[Diagnostic]) -> String {
+fn tally(diagnostics: &[Diagnostic]) -> String {
     let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));

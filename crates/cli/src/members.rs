@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use job::{Engine, Job, Plan};
+use job::{Diagnostic, Engine, Job, Plan};
 use workload::{FileFact, FilePlan, Worker, WorkloadError};
 
 use crate::seeds::Seeds;
@@ -39,6 +39,18 @@ pub(crate) struct Unfit {
     pub(crate) job: usize,
     /// What is wrong with it.
     pub(crate) error: WorkloadError,
+}
+
+impl Unfit {
+    /// What is wrong, at the option that would have to change.
+    pub(crate) fn diagnostic(&self, plan: &Plan) -> Diagnostic {
+        let job = &plan.jobs[self.job];
+        let diagnostic = Diagnostic::error("unfit", format!("job `{}`: {}", job.name, self.error));
+        match job.origin.of(self.error.option) {
+            Some(place) => diagnostic.at(place.clone()),
+            None => diagnostic,
+        }
+    }
 }
 
 /// All members of a plan, in order; and for each job that cannot run the first reason.

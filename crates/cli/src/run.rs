@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use analyse::analyse;
-use job::{Dialect, Plan};
+use job::{Diagnostic, Dialect, Plan};
 use record::Run;
 use report::progress;
 use units::Nanos;
@@ -64,11 +64,7 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
 /// The jobs, with all that is wrong with them on standard error.
 fn read(options: &RunOptions, jobs: &[String]) -> Option<Plan> {
     let parsed = job::parse_job_arguments(jobs, &options.section, Dialect::Strict, &Outside);
-    if !parsed.diagnostics.is_empty() {
-        let terminal = Terminal::stderr();
-        eprint!("{}", diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
-        eprintln!("fathom: {}", diagnostics::tally(&parsed.diagnostics));
-    }
+    diagnostics::print(&parsed.diagnostics);
     parsed.into_result().ok().map(|(plan, _)| plan)
 }
 
@@ -77,9 +73,8 @@ fn enlist(plan: &Plan, seeds: Seeds) -> Option<Vec<Member>> {
     if unfit.is_empty() {
         return Some(members);
     }
-    let told: Vec<String> =
-        unfit.iter().map(|unfit| format!("job `{}`: {}", plan.jobs[unfit.job].name, unfit.error)).collect();
-    complain(told.iter().map(String::as_str));
+    let problems: Vec<Diagnostic> = unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect();
+    diagnostics::print(&problems);
     None
 }
 

@@ -88,6 +88,7 @@ fn default_job() -> Job {
         verify: default_verify(),
         stats: default_stats(),
         on_error: ErrorOptions::default(),
+        origin: Origin::default(),
     }
 }
 

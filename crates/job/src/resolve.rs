@@ -6,7 +6,7 @@ use crate::Dialect;
 use crate::apply::apply;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::Draft;
-use crate::model::{Job, Plan};
+use crate::model::{Job, Origin, Plan};
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::{Finding, Findings, Weight};
 use crate::settle::settle;
@@ -78,6 +78,10 @@ impl<'a> Resolver<'a> {
         let Base { mut draft, given } = base;
         draft.job.name = draft.name.clone().unwrap_or_else(|| raw.title.clone());
         draft.job.echo = echo;
+        draft.job.origin = Origin {
+            title: Some(raw.place.clone()),
+            options: given.iter().map(|(spec, option)| (spec.name, option.value_place.clone())).collect(),
+        };
         let context = strict::Context { given: &given, place: &raw.place };
         if self.dialect == Dialect::Strict {
             self.diagnostics.extend(strict::check(&draft, &context));

@@ -108,13 +108,20 @@ impl Measured {
     /// Operations per second of all kinds, each over its own runtime.
     #[must_use]
     pub fn iops(&self) -> f64 {
-        self.kinds().map(|(_, result)| result.iops()).sum()
+        per_second(self.kinds().map(|(_, result)| result.ios).sum(), self.whole_ns())
     }
 
     /// Bytes per second of all kinds.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
-        self.kinds().map(|(_, result)| result.bytes_per_second()).sum()
+        per_second(self.kinds().map(|(_, result)| result.bytes).sum(), self.whole_ns())
+    }
+
+    /// The time over which all kinds together are counted, in nanoseconds: that of the kind in use for longest,
+    /// or more where one followed the other, as reading back follows writing.
+    fn whole_ns(&self) -> u64 {
+        let longest = self.kinds().map(|(_, result)| result.runtime_ns).max().unwrap_or(0);
+        longest.max(self.wall_ns() as u64)
     }
 
     /// The time a worker was in use, on average, in nanoseconds.

@@ -10,6 +10,8 @@ pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
 
 use units::{Bytes, Nanos, Rate};
 
+use crate::diagnostic::Place;
+
 /// Everything one invocation asks for: the jobs in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
@@ -50,6 +52,33 @@ pub struct Job {
     pub stats: StatOptions,
     /// What happens on an error.
     pub on_error: ErrorOptions,
+    /// Where all this was written.
+    pub origin: Origin,
+}
+
+/// Where a job was written: for messages about it that come later than reading.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// Its title, or its `--name`.
+    pub title: Option<Place>,
+    /// Its options and those it has from global sections, latest last: canonical name, and the place of the value.
+    pub options: Vec<(&'static str, Place)>,
+}
+
+impl Origin {
+    /// Where `option` was given last, or the title where it was not.
+    #[must_use]
+    pub fn of(&self, option: &str) -> Option<&Place> {
+        let given = self.options.iter().rev().find(|(name, _)| *name == option).map(|(_, place)| place);
+        given.or(self.title.as_ref())
+    }
+}
+
+/// Always equal: two jobs that ask for the same are the same, wherever they were written.
+impl PartialEq for Origin {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Three values, for reads, writes and trims.

@@ -119,6 +119,7 @@ pub(crate) fn job() -> Job {
             stats: true,
         },
         on_error: ErrorOptions::default(),
+        origin: Origin::default(),
     }
 }
 
