@@ -67,7 +67,9 @@ pub(crate) fn enlist(plan: &Plan, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
             let mut member =
                 Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
             let expected = |path: &str| planned.expected(path, fact(job, path));
-            match workload::plan_files(job, member.worker(), seeds.of(job), &expected) {
+            let files = directories_exist(job)
+                .and_then(|()| workload::plan_files(job, member.worker(), seeds.of(job), &expected));
+            match files {
                 Ok(files) => {
                     member.files = planned.add(files, &|path| fact(job, path));
                     members.push(member);
@@ -80,6 +82,15 @@ pub(crate) fn enlist(plan: &Plan, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
         }
     }
     (members, unfit)
+}
+
+/// `directory` is not made where it is missing: it is likely misspelt, or a filesystem that is not mounted.
+fn directories_exist(job: &Job) -> Result<(), WorkloadError> {
+    let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
+    missing.map_or(Ok(()), |path| {
+        let message = format!("{path} is not a directory: make or mount it first, or correct the path");
+        Err(WorkloadError { option: "directory", message })
+    })
 }
 
 /// The clones of a job in the order in which they run and are reported: fio's, the first and then backwards.

@@ -134,7 +134,13 @@ impl Reader<'_> {
     }
 
     fn exact(&self, key: &str) -> Option<Named> {
-        let host = HOST_OPTIONS.iter().find(|spec| self.with_host && spec.name == key).map(Named::Host);
+        // The two letters that fio has.
+        let host_key = match key {
+            "h" => "help",
+            "v" => "version",
+            key => key,
+        };
+        let host = HOST_OPTIONS.iter().find(|spec| self.with_host && spec.name == host_key).map(Named::Host);
         host.or_else(|| table::find(key, &self.engine).map(Named::Job))
     }
 

@@ -23,7 +23,7 @@ impl Json {
     /// Reads a text that is one document and nothing else.
     #[track_caller]
     pub(crate) fn read(text: &str) -> Self {
-        assert!(text.starts_with('{'), "no document at the first byte: {:.200}", text);
+        assert!(text.starts_with('{'), "no document at the first byte: {text:.200}");
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:.2000}"))
     }
 
