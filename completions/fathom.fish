@@ -129,7 +129,6 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l invalidate -d 'Dro
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l io_size -d 'How much is transferred, where that differs from `size`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth -d 'How many operations are kept in flight.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch -d 'Submit in groups of this many; 0 for as many as there are. Without it 1, and all with `null`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_max -d 'Collect at most this many at a time.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l ioengine -d 'Which engine carries out operations.' -r
@@ -158,7 +157,6 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l number_ios -d 'End
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l numjobs -d 'How many workers run this job, each on its own.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset -d 'Where in its files the job begins.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset_increment -d 'How much further each clone begins.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l openfiles -d 'How many files are open at once at most; all unless set.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l overwrite -d 'Write a file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l per_job_logs -d 'A log for each worker.' -r -f -a "0\t''

@@ -15,12 +15,13 @@ use crate::measure::{self, Request, Show};
 use crate::members::{self, Member};
 use crate::outputs;
 use crate::overseer::Moment;
+use crate::results;
 use crate::run::failures;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::Terminal;
-use crate::{diagnostics, layout, safety};
+use crate::{diagnostics, dump, layout, safety};
 
 /// fio's exit code for whatever is wrong before a run.
 const USAGE: Exit = Exit::Fio(1);
@@ -85,12 +86,17 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
         Ok(signals) => signals,
         Err(error) => return refuse(&format!("cannot listen to signals: {error}")),
     };
+    out.write(&fio::opening(&results::asked(plan, &members), &out.formats, out.options));
     let measured = match measure::measure(&request, &signals, &mut Display::new(host, plan, &members, &mut out)) {
         Ok(measured) => measured,
         Err(error) => return refuse(&error.to_string()),
     };
-    out.write(&fio::document(&measured.run, &out.formats, out.options));
+    out.write(&fio::results(&measured.run, &out.formats, out.options));
     let failed = measured.finished.iter().filter(|one| one.exit(&plan.jobs[members[one.number].job]).is_some()).count();
+    let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
+    for problem in dump::write(directory, &members, &measured.finished) {
+        out.complain(&problem);
+    }
     if failed > 0 {
         for line in failures(plan, &members, &measured.finished) {
             out.complain(&line);

@@ -10,6 +10,9 @@ use job::{Engine, Job, Plan};
 use crate::members::Member;
 use crate::seeds::Seeds;
 
+/// Files that could not be made, and why.
+pub(crate) type Unmade = BTreeMap<PathBuf, engine::Error>;
+
 /// What has to be made or extended, each file once, in the order in which members name them.
 pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layout> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -55,18 +58,20 @@ pub(crate) fn bytes_to_write(layouts: &[Layout]) -> u64 {
     layouts.iter().map(missing).sum()
 }
 
-/// Makes the files.
+/// Makes the files, and says which could not be made.
 ///
 /// # Errors
 ///
-/// What could not be made; files that were begun are taken back.
+/// Where there is no room for all of them, or the user ended it; a file that was begun is taken back.
 pub(crate) fn make(
     layouts: &[Layout],
     cancel: &AtomicBool,
     tell: &mut dyn FnMut(&Path, u64, u64),
-) -> Result<(), engine::Error> {
+) -> Result<Unmade, engine::Error> {
     let mut progress = |progress: Progress<'_>| tell(progress.path, progress.written, progress.total);
-    lay_out(layouts, cancel, &mut progress).map(drop)
+    let laid = lay_out(layouts, cancel, &mut progress)?;
+    let failed = |(layout, laid): (&Layout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
+    Ok(layouts.iter().zip(laid).filter_map(failed).collect())
 }
 
 /// Whether a job needs data in its files before it begins: it reads, or must not extend them.

@@ -9,6 +9,7 @@ mod board;
 mod completions;
 mod crew;
 mod diagnostics;
+mod dump;
 mod exit;
 mod explain;
 mod fio;

@@ -11,7 +11,7 @@ use record::Run;
 
 use crate::board::Board;
 use crate::crew;
-use crate::layout;
+use crate::layout::{self, Unmade};
 use crate::members::Member;
 use crate::overseer::{Moment, Overseer, Screen};
 use crate::results::{self, Frame, Stand};
@@ -62,21 +62,22 @@ pub(crate) trait Show {
 ///
 /// # Errors
 ///
-/// When the files cannot be made; nothing has been measured then.
+/// When there is no room for the files, or they were not waited for; nothing has been measured then.
 pub(crate) fn measure(
     request: &Request<'_>,
     signals: &Signals,
     show: &mut dyn Show,
 ) -> Result<Measurement, engine::Error> {
     let started_unix_ms = worker::unix_ms();
-    lay_out(request.layouts, signals, show)?;
+    engine::thread::raise_file_limit();
+    let unmade = lay_out(request.layouts, signals, show)?;
     let mut surroundings = Surroundings::before(request.plan, request.members);
     let board = Board::new(request.members.len());
     let finished = {
         let mut screen = Recorder { frame: request.frame(started_unix_ms, &surroundings), show };
         let mut overseer =
             Overseer::new(request.plan, request.members, &board, signals, request.status_every, &mut screen);
-        let shared = Shared { clock: Clock::start(), seeds: request.seeds, board: &board };
+        let shared = Shared { clock: Clock::start(), seeds: request.seeds, board: &board, unmade: &unmade };
         crew::run(request.plan, request.members, &shared, &mut overseer)
     };
     surroundings.after();
@@ -86,7 +87,7 @@ pub(crate) fn measure(
     Ok(Measurement { run, finished, signal })
 }
 
-fn lay_out(layouts: &[Layout], signals: &Signals, show: &mut dyn Show) -> Result<(), engine::Error> {
+fn lay_out(layouts: &[Layout], signals: &Signals, show: &mut dyn Show) -> Result<Unmade, engine::Error> {
     let cancel = AtomicBool::new(false);
     layout::make(layouts, &cancel, &mut |path, written, total| {
         if signals.end().is_some() {

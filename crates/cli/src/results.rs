@@ -44,7 +44,7 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
         seed: Some(frame.seed),
         host: host(),
         globals: frame.plan.globals.clone(),
-        asked: asked(frame),
+        asked: asked(frame.plan, frame.members),
         jobs: record::collect(&workers),
         disks: frame.surroundings.disk_use(),
         notes: notes(frame.plan),
@@ -75,9 +75,10 @@ fn one<'a>(frame: &Frame<'a>, board: &Board, finished: &[Finished], member: &Mem
     }
 }
 
-fn asked(frame: &Frame<'_>) -> Vec<Asked> {
-    let first_of_each = frame.members.chunk_by(|a, b| a.job == b.job).map(|members| &members[0]);
-    first_of_each.map(|member| Asked::of(&frame.plan.jobs[member.job], member.group)).collect()
+/// The jobs as they were asked for.
+pub(crate) fn asked(plan: &Plan, members: &[Member]) -> Vec<Asked> {
+    let first_of_each = members.chunk_by(|a, b| a.job == b.job).map(|members| &members[0]);
+    first_of_each.map(|member| Asked::of(&plan.jobs[member.job], member.group)).collect()
 }
 
 fn targets(frame: &Frame<'_>, member: &Member) -> Vec<TargetFacts> {

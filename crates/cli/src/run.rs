@@ -20,7 +20,7 @@ use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::Terminal;
 use crate::worker::Finished;
-use crate::{diagnostics, explain, layout, safety};
+use crate::{diagnostics, dump, explain, layout, safety};
 
 /// Reads, checks, measures, explains.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Exit {
@@ -109,7 +109,8 @@ fn conclude(
     outputs::print(&outputs::document(&measured.run, &verdicts, options.format, Terminal::stdout()));
     let unwritten: Vec<String> =
         files.iter_mut().filter_map(|file| file.write(&measured.run, &verdicts).err()).collect();
-    for problem in unwritten.iter().chain(&failures(plan, members, &measured.finished)) {
+    let undumped = dump::write(Path::new("."), members, &measured.finished);
+    for problem in unwritten.iter().chain(&undumped).chain(&failures(plan, members, &measured.finished)) {
         eprintln!("fathom: {problem}");
     }
     if let Some(signal) = measured.signal {

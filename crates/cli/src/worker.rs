@@ -15,6 +15,7 @@ use workload::Issuer;
 
 use crate::board::{Board, SeatWatch};
 use crate::exit::Exit;
+use crate::layout::Unmade;
 use crate::logs::LogFiles;
 use crate::members::Member;
 use crate::seeds::Seeds;
@@ -24,6 +25,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) clock: Clock,
     pub(crate) seeds: Seeds,
     pub(crate) board: &'a Board,
+    /// Files that could not be made.
+    pub(crate) unmade: &'a Unmade,
 }
 
 /// One worker at the end.
@@ -84,6 +87,12 @@ impl Trouble {
 
 impl From<engine::Error> for Trouble {
     fn from(error: engine::Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&engine::Error> for Trouble {
+    fn from(error: &engine::Error) -> Self {
         Self { text: error.to_string(), errno: error.errno.unwrap_or(EINVAL) }
     }
 }
@@ -106,6 +115,9 @@ fn attempt(
     start: &dyn Fn(),
     finished: &mut Finished,
 ) -> Result<(), Trouble> {
+    if let Some(error) = member.files.files.iter().find_map(|file| shared.unmade.get(Path::new(&file.path))) {
+        return Err(error.into());
+    }
     engine::thread::exact_timers()?;
     engine::thread::pin(&cpus(member, job))?;
     let seed = shared.seeds.of(job);
@@ -279,6 +291,7 @@ fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
             continue_on_verify: job.on_error.continue_on_verify,
         },
         verify_fatal: job.verify.fatal,
+        keep_damaged: job.verify.dump,
         read_back: job.verify.method.is_some() && job.verify.do_verify,
     }
 }
@@ -309,7 +322,8 @@ fn meter_options(job: &Job) -> meter::Options {
     let stats = &job.stats;
     let latencies = stats.stats && !stats.gtod_reduce;
     meter::Options {
-        submission: latencies && !stats.disable_slat,
+        // Who carries out an operation at once never submits; fio has no such figure either.
+        submission: latencies && !stats.disable_slat && job.engine.engine.is_async(),
         service: latencies && !stats.disable_clat,
         latency: latencies && !stats.disable_lat,
         submission_percentiles: stats.slat_percentiles,

@@ -19,7 +19,7 @@ mod worker;
 pub use policy::{OnError, Policy};
 pub use stop::Stop;
 pub use watch::{Unwatched, Watch};
-pub use worker::{Ending, Failure, FailureCause, Worker};
+pub use worker::{Damaged, Ending, Failure, FailureCause, Worker};
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -37,6 +37,8 @@ pub struct Policy {
     pub on_error: OnError,
     /// Stop at the first block that is not what was written, without reading the rest.
     pub verify_fatal: bool,
+    /// Keep damaged blocks with their failures, and what they should have been.
+    pub keep_damaged: bool,
     /// Read back what was written, at the end.
     pub read_back: bool,
 }
@@ -54,6 +56,7 @@ impl Default for Policy {
             runtime: Nanos::MAX,
             on_error: OnError::default(),
             verify_fatal: false,
+            keep_damaged: false,
             read_back: false,
         }
     }

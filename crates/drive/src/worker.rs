@@ -39,6 +39,17 @@ pub struct Failure {
     pub decision: Decision,
     /// What went wrong.
     pub cause: FailureCause,
+    /// What a damaged transfer brought, where [`Policy::keep_damaged`] asks for it.
+    pub damaged: Option<Damaged>,
+}
+
+/// A transfer that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// What was read.
+    pub found: Vec<u8>,
+    /// What this job would have written there.
+    pub expected: Vec<u8>,
 }
 
 /// What went wrong with an operation.
@@ -315,7 +326,12 @@ impl Worker {
             && let Some(block) = buffer.get(..decision.length as usize)
             && let Err(mismatch) = self.issuer.check(decision, block)
         {
-            self.fail(*decision, FailureCause::Mismatch(mismatch));
+            let damaged = self.policy.keep_damaged.then(|| {
+                let mut expected = vec![0; block.len()];
+                self.issuer.fill(decision, &mut expected);
+                Damaged { found: block.to_vec(), expected }
+            });
+            self.fail(*decision, FailureCause::Mismatch(mismatch), damaged);
         }
     }
 
@@ -341,12 +357,12 @@ impl Worker {
             }
             result => FailureCause::Errno(result.saturating_neg()),
         };
-        self.fail(decision, cause);
+        self.fail(decision, cause, None);
         self.issuer.complete(&decision, completion.completed);
         self.slots.release(completion.tag, completion.completed);
     }
 
-    fn fail(&mut self, decision: Decision, cause: FailureCause) {
+    fn fail(&mut self, decision: Decision, cause: FailureCause, damaged: Option<Damaged>) {
         let on_error = &self.policy.on_error;
         let goes_on = match (&cause, decision.kind) {
             (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || !self.policy.verify_fatal,
@@ -358,7 +374,7 @@ impl Worker {
             self.ending = Some(Ending::Failed);
         }
         if self.failures.len() < FAILURES_MAX {
-            self.failures.push(Failure { decision, cause });
+            self.failures.push(Failure { decision, cause, damaged });
         }
     }
 
@@ -375,7 +391,7 @@ impl Worker {
         while let Some(tag) = self.again.pop() {
             if let Some(flight) = self.slots.get_mut(tag) {
                 let decision = flight.decision;
-                self.fail(decision, FailureCause::Errno(EAGAIN));
+                self.fail(decision, FailureCause::Errno(EAGAIN), None);
                 self.slots.release(tag, now);
             }
         }

@@ -1,4 +1,4 @@
-//! Settings of worker threads.
+//! Settings of worker threads and of the process they are in.
 
 use std::io;
 
@@ -40,6 +40,18 @@ pub fn pin(cpus: &[u32]) -> Result<(), Error> {
         return Err(not_there(cpus, &io::Error::last_os_error()));
     }
     Ok(())
+}
+
+/// Lets the process open as many files as the host permits it to: the usual limit of 1024 is a thousand workers
+/// too few. Where that is refused, opening the files will tell.
+pub fn raise_file_limit() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call fills `limit`, which outlives it.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: the call reads `limit`, which outlives it.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    }
 }
 
 fn not_there(cpus: &[u32], error: &io::Error) -> Error {

@@ -110,10 +110,17 @@ fn statement(finding: &Finding, job: &JobResult) -> String {
     }
 }
 
+/// fio's error number for a block that is not what was written.
+const EILSEQ: i32 = 84;
+
 fn errors(figures: &Figures<'_>) -> String {
     let (errors, first) = (figures.value(Quantity::Errors) as u64, figures.value(Quantity::FirstError) as i32);
     let failed =
         if errors == 1 { "One operation failed".to_owned() } else { format!("{} operations failed", grouped(errors)) };
+    if first == EILSEQ {
+        let blocks = if errors == 1 { "One block is".to_owned() } else { format!("{} blocks are", grouped(errors)) };
+        return format!("{blocks} not what was written: the verification failed.");
+    }
     let which = if errors == 1 { "with" } else { "the first with" };
     format!("{failed}, {which} error {first} ({}).", error_text(first))
 }

@@ -124,6 +124,20 @@ fn fill_again(writer: &Issuer, disk: &mut Disk, at: usize) {
 }
 
 #[test]
+fn a_wrong_byte_in_a_header_is_named() {
+    let job = verified("write", VerifyMethod::Sha256);
+    let layout = one_file(64 * KIB);
+    for at in [0u64, 5, 20, 40, 97] {
+        let mut disk = Disk::new(&[64 * KIB]);
+        let mut writer = issuer(&job, &layout, 5);
+        disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+        disk.0[0][(8192 + at) as usize] ^= 1;
+        let flaw = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("a bad block");
+        assert_eq!((flaw.block, flaw.offset, flaw.wrong), (8192, 8192 + at, Wrong::HeaderDamaged));
+    }
+}
+
+#[test]
 fn lost_moved_and_stale_blocks_are_told_apart() {
     let job = verified("write", VerifyMethod::Crc32c);
     let layout = one_file(64 * KIB);

@@ -86,18 +86,30 @@ pub enum Laid {
 /// What was in a file stays. `progress` is called about once per mebibyte. When `cancel` is set, or a write
 /// fails, the file that is being made is removed if it did not exist before, and else cut back to what it was.
 ///
+/// What the system refuses for one file keeps none of the others from being made: it is in the file's place of
+/// the result.
+///
 /// # Errors
 ///
-/// [`ErrorKind::NoSpace`] before a byte is written, [`ErrorKind::Cancelled`], or what the system refuses.
+/// [`ErrorKind::NoSpace`] before a byte is written, and [`ErrorKind::Cancelled`].
 pub fn lay_out(
     layouts: &[Layout],
     cancel: &AtomicBool,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Vec<Laid>, Error> {
-    let growths = layouts.iter().map(growth).collect::<Result<Vec<_>, _>>()?;
-    check_space(layouts.iter().zip(&growths).map(|(layout, growth)| (layout.path.as_path(), growth.space)))?;
-    let mut writer = Writer { cancel, progress, written: 0, total: growths.iter().map(|growth| growth.fill).sum() };
-    layouts.iter().zip(&growths).map(|(layout, growth)| writer.lay(layout, growth)).collect()
+) -> Result<Vec<Result<Laid, Error>>, Error> {
+    let growths: Vec<_> = layouts.iter().map(growth).collect();
+    let known = || layouts.iter().zip(&growths).filter_map(|(layout, growth)| Some((layout, growth.as_ref().ok()?)));
+    check_space(known().map(|(layout, growth)| (layout.path.as_path(), growth.space)))?;
+    let total = known().map(|(_, growth)| growth.fill).sum();
+    let mut writer = Writer { cancel, progress, written: 0, total };
+    let lay = |(layout, growth): (&Layout, Result<Growth, Error>)| {
+        let laid = growth.and_then(|growth| writer.lay(layout, &growth));
+        match laid {
+            Err(error) if error.kind == ErrorKind::Cancelled => Err(error),
+            laid => Ok(laid),
+        }
+    };
+    layouts.iter().zip(growths).map(lay).collect()
 }
 
 /// What a layout will add to a file.

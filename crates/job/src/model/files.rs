@@ -13,8 +13,6 @@ pub struct FileOptions {
     pub filename_format: String,
     /// How many files are generated per worker.
     pub nrfiles: u32,
-    /// At most this many are open at once; `None` for all.
-    pub openfiles: Option<u32>,
     /// Which file comes next.
     pub service: FileService,
     /// Size of each generated file: lowest and highest, equal for a fixed size.

@@ -27,9 +27,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         })
         .alias(&["nr_files"])
         .default("1"),
-        int("openfiles", (0, ANY), "How many files are open at once at most; all unless set.", |d, n| {
-            d.job.files.openfiles = (n > 0).then_some(n as u32);
-        }),
+        accepted(
+            "openfiles",
+            Kind::Int(0, i64::MAX),
+            "How many files are open at once at most; all unless set.",
+            "all files of a job stay open, so that opening them is not measured",
+        ),
         word("file_service_type", FILE_ORDERS, "Which file comes next.", file_service).default("roundrobin"),
         OptionSpec::new(
             "filesize",

@@ -10,7 +10,7 @@ mod number;
 mod terse;
 mod writer;
 
-use record::Run;
+use record::{Asked, Run};
 
 use normal::banner;
 
@@ -76,11 +76,17 @@ pub struct Options {
 /// Everything that fio prints for a run: with [`Format::Normal`] what it prints before the run, then the results.
 #[must_use]
 pub fn document(run: &Run, formats: &[Format], options: Options) -> String {
+    opening(&run.asked, formats, options) + &results(run, formats, options)
+}
+
+/// What fio prints before a run.
+#[must_use]
+pub fn opening(jobs: &[Asked], formats: &[Format], options: Options) -> String {
     let mut out = String::new();
     if formats.contains(&Format::Normal) {
-        banner(&mut out, run, options);
+        banner(&mut out, jobs, options);
     }
-    out + &results(run, formats, options)
+    out
 }
 
 /// The results alone, as for `--status-interval`: terse, then JSON, then normal, in whichever order they are asked for.

@@ -8,11 +8,11 @@ use super::{Options, Version};
 use crate::civil::Civil;
 
 /// What fio prints before a run: the jobs, its version, and how many workers start.
-pub(super) fn banner(out: &mut String, run: &Run, options: Options) {
-    for asked in &run.asked {
+pub(super) fn banner(out: &mut String, jobs: &[Asked], options: Options) {
+    for asked in jobs {
         job_line(out, asked);
     }
-    out.push_str(&format!("{}\n{}\n", options.version.name(), starting(&run.asked)));
+    out.push_str(&format!("{}\n{}\n", options.version.name(), starting(jobs)));
 }
 
 fn job_line(out: &mut String, asked: &Asked) {

@@ -17,7 +17,7 @@ use crate::decision::Decision;
 use crate::payload::{fill_random, repeat};
 use checksum::Checksum;
 pub use header::HEADER_BYTES;
-use header::Header;
+use header::{BadField, Header};
 
 /// How many expected and found bytes a [`Mismatch`] quotes at most.
 const QUOTED: usize = 16;
@@ -27,6 +27,8 @@ const QUOTED: usize = 16;
 pub enum Wrong {
     /// No header begins here.
     Header,
+    /// A header begins here, and some of its bytes are wrong.
+    HeaderDamaged,
     /// The header was made by another verification method.
     Method,
     /// The header is that of a block of another length.
@@ -66,6 +68,7 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.wrong {
             Wrong::Header => "no verification header",
+            Wrong::HeaderDamaged => "damaged verification header",
             Wrong::Method => "header of another verification method",
             Wrong::Length => "header of a block of another length",
             Wrong::Offset => "block of another place",
@@ -163,7 +166,7 @@ impl Verifier {
             let checked = if self.method == VerifyMethod::Pattern {
                 self.check_pattern(offset, op.pass, block)
             } else {
-                self.check_block(offset, block)
+                self.check_block(offset, op.pass, block)
             };
             checked.map_err(|flaw| flaw.into_mismatch(op.file, offset, block))?;
         }
@@ -176,11 +179,11 @@ impl Verifier {
         differs(Wrong::Pattern, 0, &good, block)
     }
 
-    fn check_block(&self, offset: u64, block: &[u8]) -> Result<(), Flaw> {
+    fn check_block(&self, offset: u64, pass: u32, block: &[u8]) -> Result<(), Flaw> {
         if block.len() < HEADER_BYTES {
             return Ok(());
         }
-        let header = Header::read(block).map_err(|bad| Flaw::new(Wrong::Header, bad.at, &bad.expected))?;
+        let header = Header::read(block).map_err(|bad| self.header_flaw(offset, pass, block, bad))?;
         self.check_header(&header, offset, block)?;
         let payload = &block[HEADER_BYTES..];
         let sum = Checksum::of(self.method, payload);
@@ -191,6 +194,18 @@ impl Verifier {
         self.fill_payload(header.seed, header.offset, header.pass, &mut good);
         differs(Wrong::Payload, HEADER_BYTES, &good, payload)?;
         Err(Flaw::new(Wrong::Checksum, header::SUM_AT, sum.as_bytes()))
+    }
+
+    /// What is wrong with a header that does not hold: which byte, if most of them are what this job writes here.
+    fn header_flaw(&self, offset: u64, pass: u32, block: &[u8], bad: BadField) -> Flaw {
+        let mut good = vec![0; block.len()];
+        self.fill_block(offset, pass, &mut good);
+        let (good, found) = (&good[..HEADER_BYTES], &block[..HEADER_BYTES]);
+        let wrong = good.iter().zip(found).filter(|(a, b)| a != b).count();
+        match differs(Wrong::HeaderDamaged, 0, good, found) {
+            Err(flaw) if wrong * 4 <= HEADER_BYTES => flaw,
+            _ => Flaw::new(Wrong::Header, bad.at, &bad.expected),
+        }
     }
 
     fn check_header(&self, header: &Header, offset: u64, block: &[u8]) -> Result<(), Flaw> {
