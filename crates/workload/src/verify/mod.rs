@@ -22,6 +22,9 @@ use header::{BadField, Header};
 /// How many expected and found bytes a [`Mismatch`] quotes at most.
 const QUOTED: usize = 16;
 
+/// With more wrong bytes than this, a header is not damaged but absent.
+const DAMAGED_MOST: usize = 8;
+
 /// What is wrong with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
@@ -196,14 +199,14 @@ impl Verifier {
         Err(Flaw::new(Wrong::Checksum, header::SUM_AT, sum.as_bytes()))
     }
 
-    /// What is wrong with a header that does not hold: which byte, if most of them are what this job writes here.
+    /// What is wrong with a header that does not hold: which byte, if nearly all are what this job writes here.
     fn header_flaw(&self, offset: u64, pass: u32, block: &[u8], bad: BadField) -> Flaw {
         let mut good = vec![0; block.len()];
         self.fill_block(offset, pass, &mut good);
         let (good, found) = (&good[..HEADER_BYTES], &block[..HEADER_BYTES]);
         let wrong = good.iter().zip(found).filter(|(a, b)| a != b).count();
         match differs(Wrong::HeaderDamaged, 0, good, found) {
-            Err(flaw) if wrong * 4 <= HEADER_BYTES => flaw,
+            Err(flaw) if wrong <= DAMAGED_MOST => flaw,
             _ => Flaw::new(Wrong::Header, bad.at, &bad.expected),
         }
     }
