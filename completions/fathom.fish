@@ -41,6 +41,7 @@ fio-json\t'fio\'s JSON'
 fio-json+\t'fio\'s JSON with histograms'
 fio-terse\t'fio\'s lines of fields'"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l events -d 'JSON lines to FILE while it runs' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'

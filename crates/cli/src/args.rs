@@ -55,6 +55,9 @@ pub(crate) struct RunOptions {
     /// Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
+    /// JSON lines to FILE while it runs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
     /// Print the jobs as they are understood, and do nothing
     #[arg(long)]
     pub(crate) explain: bool,

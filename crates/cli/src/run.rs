@@ -1,25 +1,23 @@
 //! `fathom run`: measure real devices and files.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use analyse::analyse;
 use job::{Diagnostic, Dialect, Plan};
-use record::Run;
-use report::progress;
-use units::Nanos;
+use report::Event;
 
-use crate::args::{Progress, RunOptions};
+use crate::args::RunOptions;
+use crate::display::Display;
+use crate::events::Events;
 use crate::exit::Exit;
-use crate::measure::{self, Measurement, Request, Show};
+use crate::measure::{self, Measurement, Request};
 use crate::members::{self, Member};
 use crate::outputs::{self, Output};
-use crate::overseer::Moment;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::Terminal;
-use crate::worker::Finished;
+use crate::worker::{Finished, unix_ms};
 use crate::{diagnostics, dump, explain, layout, safety};
 
 /// Reads, checks, measures, explains.
@@ -41,22 +39,34 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
         complain(dangers.iter().map(String::as_str));
         return Exit::Usage;
     }
-    let mut files = match open_outputs(options) {
-        Ok(files) => files,
-        Err(exit) => return exit,
-    };
     let command_line = std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect();
-    let request =
-        Request { plan: &plan, members: &members, layouts: &layouts, seeds, command_line, status_every: None };
+    measure_and_print(
+        options,
+        &Request { plan: &plan, members: &members, layouts: &layouts, seeds, command_line, status_every: None },
+    )
+}
+
+fn measure_and_print(options: &RunOptions, request: &Request<'_>) -> Exit {
+    let (mut files, mut events) = match open_outputs(options) {
+        Ok(opened) => opened,
+        Err(problem) => {
+            complain(std::iter::once(problem.as_str()));
+            return Exit::Usage;
+        }
+    };
     let signals = match Signals::install() {
         Ok(signals) => signals,
         Err(error) => return environment(&format!("cannot listen to signals: {error}")),
     };
-    let mut display = Display::new(options.progress);
-    let measured = measure::measure(&request, &signals, &mut display);
-    display.clear();
+    events.tell(&Event::Start { unix_ms: unix_ms(), command_line: request.command_line.clone() });
+    let mut display = Display::new(options.progress, events);
+    let measured = measure::measure(request, &signals, &mut display);
+    let mut events = display.end();
     match measured {
-        Ok(measured) => conclude(options, &plan, &members, &measured, &mut files),
+        Ok(measured) => {
+            events.tell(&Event::end(&measured.run));
+            conclude(options, request, &measured, &mut files, &mut events)
+        }
         Err(error) => environment(&error.to_string()),
     }
 }
@@ -90,25 +100,25 @@ fn environment(problem: &str) -> Exit {
     Exit::Environment
 }
 
-fn open_outputs(options: &RunOptions) -> Result<Vec<Output>, Exit> {
-    options.output.iter().map(|path| Output::open(path)).collect::<Result<_, _>>().map_err(|problem| {
-        complain(std::iter::once(problem.as_str()));
-        Exit::Usage
-    })
+/// The files for results and for events, opened before time is spent.
+fn open_outputs(options: &RunOptions) -> Result<(Vec<Output>, Events), String> {
+    let files = options.output.iter().map(|path| Output::open(path)).collect::<Result<_, _>>()?;
+    Ok((files, Events::open(options.events.as_deref())?))
 }
 
 /// Writes the results and says how it all ended.
 fn conclude(
     options: &RunOptions,
-    plan: &Plan,
-    members: &[Member],
+    request: &Request<'_>,
     measured: &Measurement,
     files: &mut [Output],
+    events: &mut Events,
 ) -> Exit {
+    let (plan, members) = (request.plan, request.members);
     let verdicts = analyse(&measured.run);
     outputs::print(&outputs::document(&measured.run, &verdicts, options.format, Terminal::stdout()));
-    let unwritten: Vec<String> =
-        files.iter_mut().filter_map(|file| file.write(&measured.run, &verdicts).err()).collect();
+    let written = files.iter_mut().map(|file| file.write(&measured.run, &verdicts).err());
+    let unwritten: Vec<String> = written.flatten().chain(events.problem()).collect();
     let undumped = dump::write(Path::new("."), members, &measured.finished);
     for problem in unwritten.iter().chain(&undumped).chain(&failures(plan, members, &measured.finished)) {
         eprintln!("fathom: {problem}");
@@ -139,83 +149,4 @@ pub(crate) fn failures(plan: &Plan, members: &[Member], finished: &[Finished]) -
         }
     }
     lines
-}
-
-/// Progress on standard error.
-struct Display {
-    manner: Manner,
-    started: Instant,
-    shown: Option<Instant>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
-    /// A line that is written over.
-    Line,
-    /// A line now and then.
-    Lines,
-    Nothing,
-}
-
-/// A line this often where it is not written over: silence looks like hanging.
-const LINE_EVERY: Duration = Duration::from_secs(10);
-
-impl Display {
-    fn new(progress: Progress) -> Self {
-        let manner = match progress {
-            Progress::Off => Manner::Nothing,
-            Progress::Auto if Terminal::stderr().interactive => Manner::Line,
-            Progress::Auto | Progress::Plain => Manner::Lines,
-        };
-        Self { manner, started: Instant::now(), shown: None }
-    }
-
-    fn show(&mut self, text: &str) {
-        match self.manner {
-            Manner::Line => eprint!("\r\x1b[2K{text}"),
-            Manner::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
-            Manner::Lines => eprintln!("fathom: {text}"),
-            Manner::Nothing => {}
-        }
-        self.shown = Some(Instant::now());
-    }
-
-    /// Takes the line away, so that results begin on a clean one.
-    fn clear(&mut self) {
-        if self.manner == Manner::Line && self.shown.is_some() {
-            eprint!("\r\x1b[2K");
-        }
-    }
-}
-
-impl Show for Display {
-    fn layout(&mut self, path: &Path, written: u64, total: u64) {
-        let due = self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200));
-        if due {
-            let share = 100.0 * written as f64 / total.max(1) as f64;
-            self.show(&format!("{share:5.1}%  writing {} before the run", path.display()));
-        }
-    }
-
-    fn progress(&mut self, moment: &Moment) {
-        self.show(&progress::line(&progress::Progress {
-            fraction: moment.fraction,
-            elapsed: nanos(moment.elapsed),
-            eta: moment.eta.map(nanos),
-            iops: moment.iops,
-            bytes_per_second: moment.bytes_per_second.iter().sum(),
-            errors: moment.errors,
-        }));
-    }
-
-    fn status(&mut self, run: &Run) {
-        self.clear();
-        let terminal = Terminal::stderr();
-        let style = report::Style { width: terminal.width, colour: terminal.colour };
-        eprintln!("{}", report::text(run, &analyse(run), style));
-    }
-}
-
-fn nanos(duration: Duration) -> Nanos {
-    Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -9,6 +9,7 @@
 //! environment, and the rendering of diagnostics about job files.
 
 mod civil;
+mod events;
 pub mod fio;
 mod logs;
 mod own;
@@ -17,6 +18,7 @@ mod tables;
 mod text;
 mod words;
 
+pub use events::{Event, JobEnd};
 pub use logs::{LogOptions, log};
 pub use own::json;
 pub use tables::{csv, markdown, open_metrics};

@@ -21,7 +21,9 @@ fn line(out: &mut String, run: &Run, job: &JobResult, options: Options) {
     }
     processor(&mut fields, job);
     shares(&mut fields, job);
-    run.disks.iter().for_each(|disk| disk_util(&mut fields, disk));
+    if options.terse != Terse::V2 {
+        run.disks.iter().for_each(|disk| disk_util(&mut fields, disk));
+    }
     if job.declared.continue_on_error {
         fields.extend([job.result.errors.to_string(), job.result.first_error.to_string()]);
     }

@@ -1,0 +1,103 @@
+//! Progress on standard error.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use analyse::analyse;
+use record::Run;
+use report::progress;
+use units::Nanos;
+
+use crate::args::Progress;
+use crate::events::Events;
+use crate::measure::Show;
+use crate::overseer::Moment;
+use crate::terminal::Terminal;
+
+/// Shows a run while it goes on, to people and to the file of events.
+pub(crate) struct Display {
+    manner: Manner,
+    events: Events,
+    started: Instant,
+    shown: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// A line that is written over.
+    Line,
+    /// A line now and then.
+    Lines,
+    Nothing,
+}
+
+/// A line this often where it is not written over: silence looks like hanging.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+impl Display {
+    pub(crate) fn new(progress: Progress, events: Events) -> Self {
+        let manner = match progress {
+            Progress::Off => Manner::Nothing,
+            Progress::Auto if Terminal::stderr().interactive => Manner::Line,
+            Progress::Auto | Progress::Plain => Manner::Lines,
+        };
+        Self { manner, events, started: Instant::now(), shown: None }
+    }
+
+    fn show(&mut self, text: &str) {
+        match self.manner {
+            // Cut to the terminal: a line that wraps cannot be written over.
+            Manner::Line => eprint!("\r\x1b[2K{:.*}", Terminal::stderr().width.saturating_sub(1), text),
+            Manner::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
+            Manner::Lines => eprintln!("fathom: {text}"),
+            Manner::Nothing => {}
+        }
+        self.shown = Some(Instant::now());
+    }
+
+    /// Leaves a clean line for the results, and gives the events back.
+    pub(crate) fn end(mut self) -> Events {
+        self.clear();
+        self.events
+    }
+
+    /// Takes the line away, so that results begin on a clean one.
+    fn clear(&mut self) {
+        if self.manner == Manner::Line && self.shown.is_some() {
+            eprint!("\r\x1b[2K");
+        }
+    }
+}
+
+impl Show for Display {
+    fn layout(&mut self, path: &Path, written: u64, total: u64) {
+        let due = self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200));
+        if due {
+            let share = 100.0 * written as f64 / total.max(1) as f64;
+            self.show(&format!("{share:5.1}%  writing {} before the run", path.display()));
+        }
+    }
+
+    fn progress(&mut self, moment: &Moment) {
+        self.events.progress(moment);
+        self.show(&progress::line(&progress::Progress {
+            fraction: moment.fraction,
+            elapsed: nanos(moment.elapsed),
+            eta: moment.eta.map(nanos),
+            iops: moment.iops,
+            bytes_per_second: moment.bytes_per_second.iter().sum(),
+            errors: moment.errors,
+        }));
+    }
+
+    fn status(&mut self, run: &Run) {
+        self.clear();
+        let terminal = Terminal::stderr();
+        let style = report::Style { width: terminal.width, colour: terminal.colour };
+        eprintln!("{}", report::text(run, &analyse(run), style));
+    }
+}
+
+fn nanos(duration: Duration) -> Nanos {
+    Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}

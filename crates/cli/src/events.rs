@@ -1,0 +1,63 @@
+//! `--events`: JSON lines to a file while a run goes on.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use report::Event;
+
+use crate::overseer::Moment;
+
+/// How often progress is told.
+const EVERY: Duration = Duration::from_millis(900);
+
+/// The file that events go to, if anybody asked for one.
+pub(crate) struct Events {
+    file: Option<File>,
+    last: Option<Instant>,
+    problem: Option<String>,
+}
+
+impl Events {
+    /// Opens the file, before the run.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self, String> {
+        let open = |path: &Path| File::create(path).map_err(|error| format!("--events {}: {error}", path.display()));
+        Ok(Self { file: path.map(open).transpose()?, last: None, problem: None })
+    }
+
+    /// Writes one event. What cannot be written must not end the run: [`Events::problem`] tells at its end.
+    pub(crate) fn tell(&mut self, event: &Event) {
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.write_all(event.line().as_bytes())
+        {
+            self.problem.get_or_insert_with(|| format!("the events are incomplete: {error}"));
+        }
+    }
+
+    /// Tells how far the run is, about once a second.
+    pub(crate) fn progress(&mut self, moment: &Moment) {
+        if self.last.is_some_and(|last| last.elapsed() < EVERY) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        self.tell(&Event::Progress {
+            elapsed_s: moment.elapsed.as_secs_f64(),
+            fraction: moment.fraction,
+            eta_s: moment.eta.map(|eta| eta.as_secs_f64()),
+            ios: moment.totals.ios,
+            iops: moment.iops,
+            bytes_per_second: moment.bytes_per_second,
+            errors: moment.errors,
+        });
+    }
+
+    /// What went wrong while events were written.
+    pub(crate) fn problem(&mut self) -> Option<String> {
+        self.problem.take()
+    }
+}
