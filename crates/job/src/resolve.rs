@@ -42,6 +42,8 @@ impl<'a> Resolver<'a> {
     pub(crate) fn add(&mut self, file: &RawFile, first: bool) {
         if !first {
             self.defaults = Base::default();
+            // Results repeat the global options of the last file only.
+            self.plan.globals.clear();
         }
         let before = self.plan.jobs.len();
         for job in &file.jobs {

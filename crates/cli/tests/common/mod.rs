@@ -1,7 +1,7 @@
 //! What whole-program tests share: a scratch directory, programs with a time limit, needs that may be unmet.
 
 // Each test program uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod devices;
 pub(crate) mod json;

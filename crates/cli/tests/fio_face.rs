@@ -1,0 +1,343 @@
+//! `fathom fio` ends, prints and refuses as fio does.
+
+mod common;
+
+use std::process::Command;
+use std::time::Duration;
+
+use common::devices::{LoopDevice, Mount, tool};
+use common::json::Json;
+use common::{Running, Scratch, fathom, fio, require, run, run_with_input, words};
+
+/// `fathom fio` with these words, in a scratch directory.
+fn ours(scratch: &Scratch, line: &str) -> Command {
+    let mut command = fathom(["fio"]);
+    command.args(words(line)).current_dir(scratch);
+    command
+}
+
+/// fio with the same words.
+fn theirs(scratch: &Scratch, line: &str) -> Command {
+    let mut command = fio(words(line));
+    command.current_dir(scratch);
+    command
+}
+
+/// The exit codes of both, each in a directory of its own.
+fn codes(line: &str) -> (Option<i32>, Option<i32>) {
+    let code = |command: fn(&Scratch, &str) -> Command| run(&mut command(&Scratch::new(), line)).code();
+    (code(ours), code(theirs))
+}
+
+const READS: &str = "--name=reads --size=1m --rw=randread --ioengine=psync --time_based --runtime=20";
+
+/// Five jobs in three groups.
+const GROUPS: &str = "\
+[global]
+ioengine=psync
+size=64k
+[one]
+rw=write
+filename=x1
+runtime=10s
+[two]
+stonewall
+rw=randread
+filename=x2
+numjobs=3
+group_reporting
+[three]
+new_group
+rw=read
+filename=x3
+numjobs=2
+description=some words
+[four]
+rw=read
+filename=x4
+startdelay=10ms
+[five]
+stonewall
+numjobs=2
+bs=8k
+rw=write
+";
+
+#[test]
+fn exit_codes_are_fios() {
+    require!(Fio);
+    for (line, code) in [
+        ("--name=x --size=64k --rw=write", 0),
+        ("--name=x --size=64k --rw=wirte", 1),
+        ("--name=x --size=64k --bs=banana", 1),
+        ("--nosuch=1 --name=x", 1),
+        ("missing.fio", 1),
+        ("", 1),
+        ("--name=x --size=64k --rw=write --readonly", 1),
+        ("--name=x --size=64k --rw=write --directory=missing", 1),
+        ("--name=x --size=64k --rw=write --filename=/dev/null/x --numjobs=3", 3),
+        ("--name=a --filename=/dev/null/x --rw=read --size=4k --name=b --size=64k --rw=write", 1),
+        ("--name=x --size=64k --rw=write --parse-only", 0),
+        ("--version", 0),
+        ("-v", 0),
+        ("--help", 0),
+    ] {
+        assert_eq!(codes(line), (Some(code), Some(code)), "{line}");
+    }
+}
+
+#[test]
+fn more_failures_than_an_exit_code_can_count_are_255() {
+    let line = "--name=x --size=64k --rw=write --filename=/dev/null/x --numjobs=300 --output-format=json";
+    let outcome = run(&mut ours(&Scratch::new(), line)).expect_code(255);
+    assert_eq!(Json::read(&outcome.stdout).items("jobs").len(), 300);
+}
+
+#[test]
+fn a_job_that_cannot_begin_keeps_the_results_of_the_others() {
+    let line = "--output-format=json --size=64k --rw=write --name=a --filename=/dev/null/x --name=b";
+    let outcome = run(&mut ours(&Scratch::new(), line)).expect_code(1);
+    let document = Json::read(&outcome.stdout);
+    assert_eq!(document.whole("jobs/0/error"), 20, "ENOTDIR");
+    assert_eq!(document.whole("jobs/1/error"), 0);
+    assert_eq!(document.whole("jobs/1/write/total_ios"), 16);
+    assert!(outcome.stderr.contains("/dev/null/x"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_missing_directory_is_refused_and_not_made() {
+    for words in [["fio", "--ioengine=psync"], ["run", "--ioengine=psync"]] {
+        let scratch = Scratch::new();
+        let mut command = fathom(words);
+        command.args(["--name=x", "--size=64k", "--rw=write", "--directory=missing"]).current_dir(&scratch);
+        let outcome = run(&mut command).expect_code(if words[0] == "fio" { 1 } else { 2 });
+        assert!(outcome.stderr.contains("missing is not a directory"), "{}", outcome.stderr);
+        assert_eq!(scratch.names(), [""; 0]);
+    }
+}
+
+#[test]
+fn what_only_looks_at_jobs_touches_nothing() {
+    for line in ["--readonly", "--parse-only", "--parse-only --showcmd"] {
+        let scratch = Scratch::new();
+        run(&mut ours(&scratch, &format!("--name=x --size=64k --rw=write {line}")));
+        assert_eq!(scratch.names(), [""; 0], "{line}");
+    }
+}
+
+#[test]
+fn readonly_lets_reads_through() {
+    let scratch = Scratch::new();
+    scratch.write("data", vec![1; 65536]);
+    let line = "--readonly --name=x --filename=data --rw=read --output-format=json";
+    let outcome = run(&mut ours(&scratch, line)).expect_clean();
+    assert_eq!(Json::read(&outcome.stdout).whole("jobs/0/read/total_ios"), 16);
+}
+
+#[test]
+fn interrupted_runs_print_their_results_and_exit_with_128() {
+    for signal in ["INT", "TERM"] {
+        let scratch = Scratch::new();
+        let running = Running::start(&mut ours(&scratch, &format!("{READS} --output-format=json+")));
+        std::thread::sleep(Duration::from_millis(700));
+        running.signal(signal);
+        let outcome = running.end().expect_code(128);
+        assert!(outcome.took < Duration::from_millis(2500), "SIG{signal}: {:?}", outcome.took);
+        let document = Json::read(&outcome.stdout);
+        assert!(document.whole("jobs/0/read/total_ios") > 0, "SIG{signal}");
+        assert!(document.find("jobs/0/read/clat_ns/percentile").is_some(), "SIG{signal}");
+    }
+}
+
+#[test]
+fn sigusr1_prints_results_so_far_and_goes_on() {
+    let scratch = Scratch::new();
+    let line = format!("{READS} --runtime=2 --output-format=json");
+    let running = Running::start(&mut ours(&scratch, &line));
+    std::thread::sleep(Duration::from_millis(1000));
+    running.signal("USR1");
+    let outcome = running.end().expect_clean();
+    let documents = Json::read_all(&outcome.stdout);
+    let ios: Vec<u64> = documents.iter().map(|document| document.whole("jobs/0/read/total_ios")).collect();
+    assert!(ios.len() == 2 && 0 < ios[0] && ios[0] < ios[1], "{ios:?}");
+    assert_eq!(documents[0].shape(), documents[1].shape());
+}
+
+#[test]
+fn status_interval_prints_one_document_after_another() {
+    let line = format!("{READS} --runtime=2 --output-format=json --status-interval=500ms");
+    let outcome = run(&mut ours(&Scratch::new(), &line)).expect_clean();
+    let documents = Json::read_all(&outcome.stdout);
+    assert!((3..=5).contains(&documents.len()), "{} documents", documents.len());
+}
+
+#[test]
+fn the_opening_lines_come_before_any_results() {
+    let line = format!("{READS} --runtime=2 --status-interval=500ms");
+    let outcome = run(&mut ours(&Scratch::new(), &line)).expect_clean();
+    assert!(outcome.stdout.starts_with("reads: (g=0): rw=randread, "), "{}", outcome.stdout);
+    assert_eq!(outcome.stdout.matches("Starting 1 process\n").count(), 1);
+}
+
+#[test]
+fn formats_come_in_fios_order_and_go_into_the_file() {
+    require!(Fio);
+    let line = "--name=x --size=64k --rw=write --output-format=normal,json,terse --output=results";
+    let landmarks = |command: fn(&Scratch, &str) -> Command| {
+        let scratch = Scratch::new();
+        let outcome = run(&mut command(&scratch, line)).expect_clean();
+        assert_eq!(outcome.stdout, "");
+        let text = std::fs::read_to_string(scratch.path("results")).expect("it was asked for");
+        let marks = ["x: (g=0)", "Starting", "3;fio-3.33;x;", "{", "}", "x: (groupid=0", "Run status", "Disk stats"];
+        let mark = |line: &str| marks.iter().find(|mark| line.starts_with(*mark)).map(ToString::to_string);
+        text.lines().filter_map(mark).collect::<Vec<_>>()
+    };
+    let ours = landmarks(ours);
+    assert_eq!(ours, landmarks(theirs));
+    assert_eq!(ours.len(), 8, "{ours:?}");
+}
+
+#[test]
+fn terse_lines_have_as_many_fields_as_fios() {
+    require!(Fio);
+    for version in 2..=5 {
+        let line = format!("--name=x --size=64k --rw=randrw --minimal --terse-version={version}");
+        let fields = |command: fn(&Scratch, &str) -> Command| {
+            let outcome = run(&mut command(&Scratch::new(), &line)).expect_clean();
+            let lines: Vec<usize> = outcome.stdout.lines().map(|line| line.split(';').count()).collect();
+            lines
+        };
+        assert_eq!(fields(ours), fields(theirs), "version {version}");
+    }
+}
+
+#[test]
+fn showcmd_prints_fios_line() {
+    require!(Fio);
+    let scratch = Scratch::new();
+    scratch.write("groups.fio", GROUPS);
+    let ours = run(&mut ours(&scratch, "groups.fio --showcmd")).expect_clean();
+    let theirs = run(&mut theirs(&scratch, "groups.fio --showcmd")).expect_clean();
+    assert_eq!(ours.stdout, theirs.stdout);
+    assert_eq!(scratch.names(), ["groups.fio"]);
+}
+
+#[test]
+fn version_is_that_of_the_fio_whose_output_it_prints() {
+    let outcome = run(&mut ours(&Scratch::new(), "--version")).expect_clean();
+    assert_eq!(outcome.stdout, "fio-3.33\n");
+}
+
+#[test]
+fn called_fio_it_is_fio() {
+    let scratch = Scratch::new();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fathom"), scratch.path("fio")).expect("the name is free");
+    let outcome = run(Command::new(scratch.path("fio")).arg("--version")).expect_clean();
+    assert_eq!(outcome.stdout, "fio-3.33\n");
+}
+
+/// What tells jobs apart in a document: name, group, echo of options, operations.
+fn outline(document: &Json) -> Vec<String> {
+    let mut lines = vec![format!("{:?}", document.find("global options"))];
+    for job in document.items("jobs") {
+        let ios: u64 = ["read", "write"].iter().map(|kind| job.whole(&format!("{kind}/total_ios"))).sum();
+        let echo = job.find("job options");
+        lines.push(format!("{} {} {ios} {echo:?}", job.text("jobname"), job.whole("groupid")));
+    }
+    lines
+}
+
+/// Runs a line under both on the same files and compares what the documents say of each job.
+#[track_caller]
+fn same_outline(line: &str, files: &[(&str, &str)], input: &str) {
+    let outline_of = |command: fn(&Scratch, &str) -> Command| {
+        let scratch = Scratch::new();
+        for (name, text) in files {
+            scratch.write(name, text);
+        }
+        let command = &mut command(&scratch, &format!("--output-format=json {line}"));
+        let outcome = run_with_input(command.stdin(std::process::Stdio::piped()), input).expect_clean();
+        outline(&Json::read_after_notes(&outcome.stdout))
+    };
+    let ours = outline_of(ours);
+    assert_eq!(ours, outline_of(theirs), "{line}");
+    assert!(ours.len() > 1, "{line}: no jobs");
+}
+
+#[test]
+fn jobs_are_grouped_and_echoed_as_fio_does() {
+    require!(Fio);
+    let every_entry = GROUPS.replace("group_reporting\n", "");
+    same_outline("groups.fio", &[("groups.fio", GROUPS)], "");
+    same_outline("groups.fio", &[("groups.fio", &every_entry)], "");
+    same_outline("groups.fio --section=three --section=one", &[("groups.fio", GROUPS)], "");
+}
+
+#[test]
+fn job_files_are_found_as_fio_finds_them() {
+    require!(Fio);
+    let included = ("more.fio", "size=32k\nfilename=x9\n");
+    let including = ("main.fio", "[global]\nioengine=psync\ninclude more.fio\n[z]\nrw=read\nbs=2k\n");
+    same_outline("main.fio", &[included, including], "");
+    same_outline("groups.fio second.fio", &[("groups.fio", GROUPS), ("second.fio", "[z]\nsize=8k\nrw=write\n")], "");
+    same_outline("-", &[], "[in]\nsize=64k\nrw=write\n");
+    same_outline("--name=a --size=8k --rw=write --bs=2k --name=b --stonewall --size=16k --rw=read", &[], "");
+}
+
+#[test]
+fn clones_that_find_files_of_different_sizes_are_told_apart_as_by_fio() {
+    require!(Fio);
+    let sizes = [("x.0.0", "a".repeat(4096)), ("x.1.0", "b".repeat(8192)), ("x.2.0", "c".repeat(16384))];
+    let files: Vec<(&str, &str)> = sizes.iter().map(|(name, content)| (*name, content.as_str())).collect();
+    same_outline("--name=x --numjobs=3 --rw=read --bs=4k", &files, "");
+}
+
+#[test]
+fn offsets_and_sizes_bound_the_same_regions_as_fios() {
+    require!(Fio);
+    let head = "--name=x --filename=x --rw=write --bs=64k --ioengine=psync";
+    for line in [
+        "--size=1m --offset=512k",
+        "--filesize=1m --offset=512k",
+        "--size=1m --filesize=2m --offset=1536k",
+        "--size=50% --filesize=2m",
+        "--filesize=1m --numjobs=4 --offset_increment=20%",
+        "--size=1m --numjobs=3 --offset_increment=20%",
+        "--size=1m --io_size=3m --filesize=2m",
+        "--filesize=1m --io_size=512k --offset=256k",
+    ] {
+        let after = |command: fn(&Scratch, &str) -> Command| {
+            let scratch = Scratch::new();
+            let outcome = run(&mut command(&scratch, &format!("{head} --output-format=json {line}"))).expect_clean();
+            let size = std::fs::metadata(scratch.path("x")).expect("it was written").len();
+            (outline(&Json::read_after_notes(&outcome.stdout)), size)
+        };
+        assert_eq!(after(ours), after(theirs), "{line}");
+    }
+}
+
+#[test]
+fn engines_that_do_not_queue_have_no_submission_latency() {
+    let line = "--name=x --size=64k --rw=write --ioengine=psync --output-format=json";
+    let outcome = run(&mut ours(&Scratch::new(), line)).expect_clean();
+    let document = Json::read(&outcome.stdout);
+    assert_eq!(document.whole("jobs/0/write/slat_ns/N"), 0);
+    assert_eq!(document.whole("jobs/0/write/clat_ns/N"), 16);
+}
+
+#[test]
+fn a_mounted_device_is_not_written_to() {
+    require!(Root);
+    let scratch = Scratch::new();
+    scratch.sparse("backing", 16 << 20);
+    let device = LoopDevice::over(&scratch.path("backing"));
+    tool("mkfs.ext4", &["-q", &device.path]);
+    let mount = Mount::new(&device.path, scratch.path("mounted"));
+    let before = std::fs::read(&device.path).expect("root may");
+    let line = format!("--name=x --filename={} --rw=write --size=1m", device.path);
+    let outcome = run(&mut ours(&scratch, &line)).expect_code(1);
+    assert!(outcome.stderr.contains("mounted"), "{}", outcome.stderr);
+    assert!(std::fs::read(&device.path).expect("root may") == before, "the device was written to");
+    drop(mount);
+    run(&mut ours(&scratch, &line)).expect_clean();
+}

@@ -1,0 +1,112 @@
+//! Rates in real time, and a thousand jobs.
+//!
+//! One after another: two at a time would take the processors from each other.
+
+mod common;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use common::json::Json;
+use common::{Running, Scratch, fathom, run, words};
+
+fn alone() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The IOPS that the null engine is driven at when so many are asked for.
+fn achieved(asked: u64, process: &str, seconds: u32) -> f64 {
+    let line = format!(
+        "fio --output-format=json --name=paced --ioengine=null --size=1g --rw=randread --bs=4k --iodepth=64 \
+         --time_based --runtime={seconds} --rate_iops={asked} --rate_process={process}"
+    );
+    let outcome = run(&mut fathom(words(&line))).expect_clean();
+    let document = Json::read(&outcome.stdout);
+    document.number("jobs/0/read/total_ios") * 1000.0 / document.number("jobs/0/read/runtime")
+}
+
+/// Within half a percent, plus chance where arrivals are random; a machine that was busy gets a second chance.
+fn keeps(asked: u64, process: &str, seconds: u32) {
+    let _alone = alone();
+    let count = (asked * u64::from(seconds)) as f64;
+    let chance = if process == "poisson" { 4.0 / count.sqrt() } else { 0.0 };
+    let error = || achieved(asked, process, seconds) / asked as f64 - 1.0;
+    let errors: Vec<f64> = (0..2).map(|_| error()).take_while(|error| error.abs() > 0.005 + chance).collect();
+    assert!(errors.len() < 2, "asked for {asked} a second, {process}: off by {errors:?}");
+}
+
+macro_rules! rates {
+    ($($name:ident: $asked:literal, $process:literal, $seconds:literal;)+) => {
+        $(#[test]
+        fn $name() {
+            keeps($asked, $process, $seconds);
+        })+
+    };
+}
+
+rates! {
+    a_thousand_a_second_are_kept: 1_000, "linear", 4;
+    a_thousand_random_arrivals_a_second_are_kept: 1_000, "poisson", 4;
+    fifty_thousand_a_second_are_kept: 50_000, "linear", 2;
+    fifty_thousand_random_arrivals_a_second_are_kept: 50_000, "poisson", 2;
+    four_hundred_thousand_a_second_are_kept: 400_000, "linear", 2;
+    four_hundred_thousand_random_arrivals_a_second_are_kept: 400_000, "poisson", 2;
+}
+
+#[test]
+#[ignore = "needs a release build and an idle machine"]
+fn a_million_a_second_are_kept() {
+    keeps(1_000_000, "linear", 4);
+}
+
+const JOBS: usize = 1000;
+const DEPTH: u64 = 32;
+const BLOCK_BYTES: u64 = 4096;
+
+/// What a thousand jobs may take beside the buffers of their operations.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// All results are there, and memory is bounded.
+fn a_thousand_jobs(engine: &str) {
+    let _alone = alone();
+    let scratch = Scratch::new();
+    scratch.write("shared", vec![7; 1 << 20]);
+    let line = format!(
+        "fio --output-format=json --name=many --filename=shared --size=1m --ioengine={engine} --rw=randread \
+         --bs={BLOCK_BYTES} --iodepth={DEPTH} --numjobs={JOBS} --time_based --runtime=2"
+    );
+    let mut running = Running::start(fathom(words(&line)).current_dir(&scratch));
+    let mut peak_bytes = 0;
+    while !running.has_ended() {
+        peak_bytes = high_water_bytes(running.pid()).unwrap_or(0).max(peak_bytes);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let outcome = running.end().expect_clean();
+    let document = Json::read(&outcome.stdout);
+    let jobs = document.items("jobs");
+    assert_eq!(jobs.len(), JOBS);
+    let idle = jobs.iter().filter(|job| job.whole("read/total_ios") == 0).count();
+    assert_eq!(idle, 0, "jobs that did nothing");
+    assert!(jobs.iter().all(|job| job.whole("error") == 0));
+    let buffers = JOBS as u64 * DEPTH * BLOCK_BYTES;
+    println!("{engine}: {} MiB at most, {} MiB of them buffers, {:?}", peak_bytes >> 20, buffers >> 20, outcome.took);
+    assert!(peak_bytes > 0);
+    assert!(peak_bytes < buffers + MOST_BYTES, "{} MiB", peak_bytes >> 20);
+}
+
+fn high_water_bytes(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+#[test]
+fn a_thousand_jobs_without_a_device_are_reported() {
+    a_thousand_jobs("null");
+}
+
+#[test]
+fn a_thousand_jobs_with_rings_are_reported() {
+    a_thousand_jobs("io_uring");
+}
