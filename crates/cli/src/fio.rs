@@ -89,7 +89,10 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     out.write(&fio::opening(&results::asked(plan, &members), &out.formats, out.options));
     let measured = match measure::measure(&request, &signals, &mut Display::new(host, plan, &members, &mut out)) {
         Ok(measured) => measured,
-        Err(error) => return refuse(&error.to_string()),
+        Err(error) => {
+            let exit = refuse(&error.to_string());
+            return signals.end().map_or(exit, |_| Exit::FIO_SIGNAL);
+        }
     };
     out.write(&fio::results(&measured.run, &out.formats, out.options));
     let failed = measured.finished.iter().filter(|one| one.exit(&plan.jobs[members[one.number].job]).is_some()).count();

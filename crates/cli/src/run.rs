@@ -67,7 +67,10 @@ fn measure_and_print(options: &RunOptions, request: &Request<'_>) -> Exit {
             events.tell(&Event::end(&measured.run));
             conclude(options, request, &measured, &mut files, &mut events)
         }
-        Err(error) => environment(&error.to_string()),
+        Err(error) => {
+            let exit = environment(&error.to_string());
+            signals.end().map_or(exit, Exit::Signal)
+        }
     }
 }
 

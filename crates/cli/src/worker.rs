@@ -321,9 +321,10 @@ fn delay(member: &Member, job: &Job, seed: u64) -> Nanos {
 fn meter_options(job: &Job) -> meter::Options {
     let stats = &job.stats;
     let latencies = stats.stats && !stats.gtod_reduce;
+    // Who carries out an operation at once never submits; fio has no such figure either.
+    let submission = latencies && !stats.disable_slat && job.engine.engine.is_async();
     meter::Options {
-        // Who carries out an operation at once never submits; fio has no such figure either.
-        submission: latencies && !stats.disable_slat && job.engine.engine.is_async(),
+        submission,
         service: latencies && !stats.disable_clat,
         latency: latencies && !stats.disable_lat,
         submission_percentiles: stats.slat_percentiles,
@@ -333,6 +334,7 @@ fn meter_options(job: &Job) -> meter::Options {
         open_loop: is_scheduled(job),
         bandwidth: stats.stats && !stats.disable_bw,
         logs: LogOptions {
+            submission: submission && stats.write_lat_log.is_some(),
             latency: stats.write_lat_log.is_some(),
             bandwidth: stats.write_bw_log.is_some(),
             iops: stats.write_iops_log.is_some(),

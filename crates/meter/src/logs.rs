@@ -39,7 +39,9 @@ pub struct LogEntry {
 /// Which logs are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogOptions {
-    /// The three latency logs.
+    /// Submission latencies.
+    pub submission: bool,
+    /// Service times and total latencies.
     pub latency: bool,
     /// The bandwidth log.
     pub bandwidth: bool,
@@ -53,7 +55,7 @@ impl LogOptions {
     /// Whether any log is kept.
     #[must_use]
     pub const fn any(&self) -> bool {
-        self.latency || self.bandwidth || self.iops
+        self.submission || self.latency || self.bandwidth || self.iops
     }
 }
 
@@ -130,8 +132,10 @@ impl Logs {
             block_size: sample.bytes,
             offset: sample.offset,
         };
-        if self.options.latency {
+        if self.options.submission {
             self.entries.push(entry);
+        }
+        if self.options.latency {
             entry = LogEntry { kind: LogKind::Service, value: sample.service().get(), ..entry };
             self.entries.push(entry);
             entry = LogEntry { kind: LogKind::Latency, value: sample.latency().get(), ..entry };
@@ -172,7 +176,7 @@ impl Logs {
                 self.entries.push(LogEntry { kind, at, value, direction, block_size, offset: 0 });
             }
         };
-        push(self.options.latency, LogKind::Submission, window.submission_ns / window.ios);
+        push(self.options.submission, LogKind::Submission, window.submission_ns / window.ios);
         push(self.options.latency, LogKind::Service, window.service_ns / window.ios);
         push(self.options.latency, LogKind::Latency, window.latency_ns / window.ios);
         push(self.options.bandwidth, LogKind::Bandwidth, per_second(window.bytes) / 1024);

@@ -462,7 +462,7 @@ mod tests {
 
     #[test]
     fn logs_hold_an_entry_per_operation_or_averages() {
-        let logs = |window| LogOptions { latency: true, bandwidth: true, iops: true, window };
+        let logs = |window| LogOptions { submission: true, latency: true, bandwidth: true, iops: true, window };
         let mut each = Meter::new(Options { logs: logs(Nanos::ZERO), ..Options::default() });
         each.begin(Nanos::ZERO);
         each.record(&sample(0, 10, 1_010));
