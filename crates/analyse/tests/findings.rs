@@ -154,6 +154,16 @@ fn little_needs_service_times() {
 }
 
 #[test]
+fn a_device_that_is_not_there_answers_in_no_time() {
+    let mut run = queue_full(16, 1_000_000);
+    run.jobs[0].result.read.service = LatencyStats::default();
+    run.jobs[0].declared.device = false;
+    let headline = verdict(&run).headline;
+    assert_eq!(headline.code, Code::NoDevice);
+    assert!(headline.value(Quantity::Iops).is_some());
+}
+
+#[test]
 fn nothing_at_all_is_distrusted() {
     let mut run = queue_full(16, 1_000_000);
     run.jobs[0].result.read = DirectionResult::default();

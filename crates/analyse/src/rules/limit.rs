@@ -40,7 +40,12 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         return finding;
     }
     let Some(in_flight) = result.in_flight() else {
-        return Finding::new(Code::LimitUnknown, Severity::Info);
+        // An engine without a device answers in no time at all, which is no reason to know nothing of it.
+        return if facts.has_device() {
+            Finding::new(Code::LimitUnknown, Severity::Info)
+        } else {
+            little(facts, no_device(facts))
+        };
     };
     let finding = if !facts.has_device() {
         no_device(facts)
