@@ -19,7 +19,7 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layou
     let mut layouts: Vec<Layout> = Vec::new();
     for member in members {
         let job = &plan.jobs[member.job];
-        if job.engine.engine == Engine::Null || job.files.create_on_open {
+        if job.engine.engine == Engine::Null {
             continue;
         }
         for file in &member.files.files {
@@ -77,11 +77,14 @@ pub(crate) fn make(
 /// Whether a job needs data in its files before it begins: it reads, or must not extend them.
 fn needs_data(job: &Job) -> bool {
     let direction = job.pattern.direction;
-    direction.reads() || job.files.overwrite || (!direction.writes() && direction.trims())
+    !job.files.create_on_open
+        && (direction.reads() || job.files.overwrite || (!direction.writes() && direction.trims()))
 }
 
 fn fallocate(job: &Job) -> Fallocate {
     match job.files.fallocate {
+        // Made empty, but not before there is known to be room for what the run will write.
+        _ if job.files.create_on_open => Fallocate::None,
         // A mapping cannot grow the file under it.
         job::Fallocate::None | job::Fallocate::Keep if job.engine.engine == Engine::Mmap => Fallocate::Truncate,
         job::Fallocate::None => Fallocate::None,
