@@ -26,6 +26,19 @@ fn fixed_blocks_are_covered_once_in_each_pass() {
     }
 }
 
+#[test]
+fn a_loop_that_begins_within_a_pass_goes_on_with_the_next() {
+    for direction in ["write", "randwrite"] {
+        let mut job = rw(direction);
+        (job.extent.loops, job.extent.number_ios) = (3, Some(7));
+        let ops = run(&job, &one_file(16 * 4096), 3);
+        assert_eq!(ops.len(), 21, "rw={direction}");
+        assert_eq!(disjoint(&ops[..16], 0, 16 * 4096), 16 * 4096);
+        job.extent.number_ios = Some(1000);
+        assert_eq!(run(&job, &one_file(16 * 4096), 3).len(), 48, "rw={direction}");
+    }
+}
+
 fn random_sizes(random: &mut Random) -> BlockSizes {
     let unit = 512 << random.below(4);
     match random.below(3) {

@@ -49,6 +49,7 @@ impl Issuer {
             syncs,
             writes: 0,
             phase: Phase::Load,
+            midway: false,
             due_sync: None,
             think,
             pairs,

@@ -48,6 +48,8 @@ pub struct Issuer {
     syncs: Option<Syncs>,
     writes: u64,
     phase: Phase,
+    /// The current loop began in the middle of a pass over the files, so it may go on with the next pass.
+    midway: bool,
     due_sync: Option<Decision>,
     think: Option<Think>,
     pairs: Option<Pairs>,
@@ -170,7 +172,8 @@ impl Issuer {
         if fresh {
             self.limits.stop();
         }
-        if fresh || !self.limits.wraps() {
+        let goes_on = self.limits.wraps() || std::mem::take(&mut self.midway);
+        if fresh || !goes_on {
             return false;
         }
         self.renew_files();
@@ -289,7 +292,8 @@ impl Issuer {
             return false;
         }
         self.phase = Phase::Load;
-        if self.files.iter().all(Cursor::is_done) {
+        self.midway = !self.files.iter().all(Cursor::is_done);
+        if !self.midway {
             self.renew_files();
         }
         true
