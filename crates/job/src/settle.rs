@@ -1,5 +1,7 @@
 //! Brings the settings of a draft into agreement, once all of them are known.
 
+use units::Nanos;
+
 use crate::diagnostic::Diagnostic;
 use crate::draft::Draft;
 use crate::model::*;
@@ -17,6 +19,8 @@ pub(crate) fn settle(draft: Draft, context: &Context<'_>) -> (Job, Vec<Diagnosti
     settle_map(&mut job.pattern);
     settle_depth(&mut job.pace);
     settle_engine(&mut job.engine);
+    // Without an end to run up to, a job ends where its data does.
+    job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
     if job.grouping.numjobs == 0 {
         problems.push(
             context

@@ -112,7 +112,7 @@ const QUIRKS: &[Quirk] = &[
     quirk("G20 generated names", "[a]\nbs=4k", |j| j.files.filename_format == "$jobname.$jobnum.$filenum", &[]),
     quirk("G21 no size", "[a]\nfilename=x", |j| j.extent.size.is_none(), &[]),
     quirk("G31 stonewall", "[a]\nstonewall", |j| j.grouping.stonewall, &[]),
-    quirk("G32 time without an end", "[a]\ntime_based", |j| j.extent.time_based, &["time-based"]),
+    quirk("G32 time without an end", "[a]\ntime_based", |j| !j.extent.time_based, &["time-based"]),
     quirk("depth that an engine ignores", "[a]\niodepth=8", |j| j.pace.iodepth == 8, &["depth-ignored"]),
     quirk(
         "options that an engine ignores",
@@ -407,6 +407,14 @@ fn options_are_repeated_as_typed() {
             ("hipri", "")
         ]
     );
+}
+
+#[test]
+fn time_based_without_a_runtime_ends_with_the_data() {
+    let world = World::default();
+    let time_based = |line: &str| command(line, Dialect::Fio, &world).value.plan.jobs[0].extent.time_based;
+    assert!(!time_based("--name=a --size=1m --time_based"));
+    assert!(time_based("--name=a --size=1m --time_based --runtime=5"));
 }
 
 #[test]

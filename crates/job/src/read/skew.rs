@@ -22,7 +22,7 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         }
         "zoned" => {
             let zones = zones(argument, findings, |text, _| text.parse().ok().filter(|share| *share <= 100))?;
-            Some(shares_of_file(zones, findings))
+            shares_of_file(zones, findings)
         }
         "zoned_abs" => zones(argument, findings, bytes).and_then(|zones| bytes_of_file(zones, findings)),
         _ => {
@@ -138,15 +138,19 @@ fn complete(shares: impl Iterator<Item = Option<u32>> + Clone) -> Vec<u32> {
     shares.map(|share| share.unwrap_or(each)).collect()
 }
 
-fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Distribution {
+fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Option<Distribution> {
     let widths = complete(zones.iter().map(|zone| zone.1));
     let sum: u32 = widths.iter().sum();
+    if sum > 100 {
+        findings.fault(0..0, "distribution", format!("the zones' shares of the file add up to {sum} %, more than 100"));
+        return None;
+    }
     if sum != 100 {
         findings
             .quirk(0..0, "distribution", format!("the zones' shares of the file add up to {sum} %"))
             .write("make them add up to 100, with `0/…` for a part that is left alone");
     }
-    Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect())
+    Some(Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect()))
 }
 
 fn bytes_of_file(zones: Vec<(u32, Option<Bytes>)>, findings: &mut Findings) -> Option<Distribution> {
@@ -178,9 +182,8 @@ mod tests {
 
     #[test]
     fn what_makes_no_distribution_is_refused() {
-        for text in
-            ["zipf:1", "zipf:x", "zipf:1.1:2", "pareto:2", "normal:200", "zoned:60/10", "zoned:x/1", "sequence:1"]
-        {
+        let zones = ["zoned:60/10", "zoned:x/1", "zoned:50/60:50/60"];
+        for text in ["zipf:1", "zipf:x", "zipf:1.1:2", "pareto:2", "normal:200", "sequence:1"].iter().chain(&zones) {
             assert_eq!(read_one(text), None, "{text}");
         }
     }
