@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-/// What a worker does after a failed operation.
+/// What a worker does after an operation has failed with `EIO`, or met the end of its file. Other errors are final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnError {
     /// Goes on after failed reads.

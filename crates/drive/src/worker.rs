@@ -366,6 +366,8 @@ impl Worker {
         let on_error = &self.policy.on_error;
         let goes_on = match (&cause, decision.kind) {
             (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || !self.policy.verify_fatal,
+            // As in fio, only the medium's own errors can be gone past: a full filesystem or a wrong request stays so.
+            _ if cause.errno() != EIO => false,
             (_, OpKind::Read) => on_error.continue_on_read,
             _ => on_error.continue_on_write,
         };

@@ -177,6 +177,35 @@ fn a_failed_operation_ends_its_worker_unless_told_otherwise() {
     assert_eq!(summary.ios() + summary.errors, 256);
 }
 
+/// A target whose filesystem is full.
+struct Full(Memory);
+
+impl Target for Full {
+    fn now(&mut self) -> Nanos {
+        self.0.now()
+    }
+    fn submit(&mut self, op: target::Op) {
+        self.0.submit(op);
+    }
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
+        let already = done.len();
+        self.0.wait(min, until, done);
+        done[already..].iter_mut().for_each(|completion| completion.result = -28);
+    }
+    fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
+        self.0.buffer(tag)
+    }
+}
+
+#[test]
+fn a_full_filesystem_ends_a_worker_that_goes_on_after_errors() {
+    let on_error = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
+    let mut worker = worker_of(&job("rw=write"), 0, |policy| policy.on_error = on_error);
+    let summary = run(&mut worker, &mut Full(memory(1)));
+    assert_eq!(worker.ending(), Some(Ending::Failed));
+    assert_eq!((summary.ios(), summary.errors, summary.first_error), (0, 1, 28));
+}
+
 #[test]
 fn reading_past_the_end_of_a_file_is_an_error_that_says_so() {
     let job = job("rw=read bs=4k");
