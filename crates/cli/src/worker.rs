@@ -278,7 +278,7 @@ fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
     let (extent, pace) = (&job.extent, &job.pace);
     drive::Policy {
         depth: depth(job),
-        batch: pace.batch.or(group(job)),
+        batch: pace.batch,
         complete_min: pace.batch_complete_min,
         low: pace.iodepth_low,
         scheduled: is_scheduled(job),
@@ -294,14 +294,6 @@ fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
         keep_damaged: job.verify.dump,
         read_back: job.verify.method.is_some() && job.verify.do_verify,
     }
-}
-
-/// How many operations are handed over at a time where the job does not say.
-///
-/// One at a time for devices, as fio does: whole groups fall into lock step with devices that complete in groups,
-/// and cost a fifth of the IOPS on a virtio disk at depth 32. Where there is no device, as many as there are.
-fn group(job: &Job) -> Option<u32> {
-    (job.engine.engine != Engine::Null).then_some(1)
 }
 
 /// Whether arrivals follow a schedule.

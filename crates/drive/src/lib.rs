@@ -10,6 +10,7 @@
 //!
 //! What is *not* here: a clock, a thread, a device, a decision about what to issue, or a statistic.
 
+mod group;
 mod policy;
 mod slots;
 mod stop;
@@ -39,8 +40,7 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
         worker.place(owners.len() as u32);
         owners.resize(owners.len() + worker.depth() as usize, index as u32);
     }
-    let mut world =
-        World { owners, ready: (0..workers.len()).collect(), asked: Vec::new(), timers: BinaryHeap::new(), min: 1 };
+    let mut world = World::new(owners, workers.len());
     let mut done = Vec::with_capacity(world.owners.len());
     let mut now = target.now();
     let mut look_at = watch.next_look(now);
@@ -66,7 +66,7 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
             for (index, worker) in workers.iter_mut().enumerate() {
                 if stopping {
                     worker.stop();
-                    world.ready.push(index);
+                    world.wake(index);
                 }
                 watch.look(index, worker.meter_mut(), now);
             }
@@ -79,8 +79,10 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
 struct World {
     /// Which worker a tag belongs to.
     owners: Vec<u32>,
-    /// Workers to ask before waiting again; a worker may be in here twice, which does no harm.
+    /// Workers to ask before waiting again, each once: one that is asked twice issues two batches as one.
     ready: Vec<usize>,
+    /// Which workers are in `ready`.
+    is_ready: Vec<bool>,
     /// Those that are being asked: the same memory, used in turn.
     asked: Vec<usize>,
     /// When a worker that waits for an instant is to be asked.
@@ -90,24 +92,46 @@ struct World {
 }
 
 impl World {
+    /// A world in which all workers are ready.
+    fn new(owners: Vec<u32>, workers: usize) -> Self {
+        Self {
+            owners,
+            ready: (0..workers).collect(),
+            is_ready: vec![true; workers],
+            asked: Vec::new(),
+            timers: BinaryHeap::new(),
+            min: 1,
+        }
+    }
+
+    /// Has a worker asked before the next wait.
+    #[inline]
+    fn wake(&mut self, index: usize) {
+        if !std::mem::replace(&mut self.is_ready[index], true) {
+            self.ready.push(index);
+        }
+    }
+
     /// Asks each ready worker for operations. Returns how many workers ended.
     fn step_ready<T: Target>(&mut self, workers: &mut [Worker], target: &mut T, now: Nanos) -> usize {
         let (mut ended, alone) = (0, workers.len() == 1);
         self.min = 1;
-        std::mem::swap(&mut self.ready, &mut self.asked);
-        for &index in &self.asked {
+        let mut asked = std::mem::take(&mut self.asked);
+        std::mem::swap(&mut self.ready, &mut asked);
+        for index in asked.drain(..) {
+            self.is_ready[index] = false;
             match workers[index].step(target, now) {
                 Wake::Completions(min) if alone => self.min = min,
                 Wake::Completions(_) | Wake::AlreadyEnded => {}
                 Wake::Look => {
                     self.min = 0;
-                    self.ready.push(index);
+                    self.wake(index);
                 }
                 Wake::At(instant) => self.timers.push(Reverse((instant, index))),
                 Wake::Ended => ended += 1,
             }
         }
-        self.asked.clear();
+        self.asked = asked;
         ended
     }
 
@@ -119,14 +143,12 @@ impl World {
     fn route<T: Target>(&mut self, workers: &mut [Worker], target: &mut T, done: &mut Vec<Completion>) {
         if let [only] = workers {
             only.finish(target, done);
-            self.ready.push(0);
+            self.wake(0);
         } else {
             for completion in done.iter() {
                 let index = self.owners[completion.tag.index()] as usize;
                 workers[index].finish(target, std::slice::from_ref(completion));
-                if self.ready.last() != Some(&index) {
-                    self.ready.push(index);
-                }
+                self.wake(index);
             }
         }
         done.clear();
@@ -137,8 +159,9 @@ impl World {
             if *instant > now {
                 break;
             }
-            self.ready.push(*index);
+            let index = *index;
             self.timers.pop();
+            self.wake(index);
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct OnError {
 pub struct Policy {
     /// Operations in flight at most, at least 1.
     pub depth: u32,
-    /// Submit in groups of this many; `None` for as many as there are.
+    /// Submit in groups of this many; `None` to let the loop choose by how soon operations are done.
     pub batch: Option<u32>,
     /// Wait for at least this many completions at a time when the queue is full; 0 is taken for 1, because a loop
     /// that asks again and again would stand still in virtual time.

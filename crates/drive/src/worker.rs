@@ -6,6 +6,7 @@ use units::Nanos;
 use workload::{Decision, Issuer, Mismatch, Next, OpKind};
 
 use crate::Policy;
+use crate::group::Group;
 use crate::slots::{Flight, Slots};
 
 /// `EIO`: what a transfer that moves nothing is taken for.
@@ -97,6 +98,7 @@ pub struct Worker {
     meter: Meter,
     policy: Policy,
     slots: Slots,
+    group: Group,
     /// Operations to be submitted again: the rest of short transfers, and what met `EAGAIN`.
     again: Vec<Tag>,
     failures: Vec<Failure>,
@@ -120,6 +122,7 @@ impl Worker {
             issuer,
             meter,
             slots: Slots::new(policy.depth.max(1)),
+            group: Group::new(policy.batch, policy.depth.max(1)),
             again: Vec::new(),
             failures: Vec::new(),
             start: Nanos::MAX,
@@ -219,7 +222,7 @@ impl Worker {
         if before > 0 && self.policy.low.is_some_and(|low| before > low) {
             return Wake::Completions(1);
         }
-        let most = self.policy.batch.unwrap_or(u32::MAX).max(1);
+        let most = self.group.next(before);
         let mut issued = 0;
         let wake = loop {
             if !self.slots.has_free() {

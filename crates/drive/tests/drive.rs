@@ -291,6 +291,42 @@ impl Target for Recording {
     }
 }
 
+/// Counts how many operations each wait hands over.
+struct Handing {
+    inner: Memory,
+    held: u32,
+    most: u32,
+}
+
+impl Target for Handing {
+    fn now(&mut self) -> Nanos {
+        self.inner.now()
+    }
+    fn submit(&mut self, op: target::Op) {
+        self.held += 1;
+        self.inner.submit(op);
+    }
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
+        self.most = self.most.max(std::mem::take(&mut self.held));
+        self.inner.wait(min, until, done);
+    }
+    fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
+        self.inner.buffer(tag)
+    }
+}
+
+/// A worker that was ready twice issued two groups as one.
+#[test]
+fn no_group_is_larger_than_asked_for_when_completions_come_in_groups() {
+    for batch in [1, 3] {
+        let job = job("rw=randread iodepth=16");
+        let mut worker = worker_of(&job, 0, |policy| policy.batch = Some(batch));
+        let mut target = Handing { inner: memory(16), held: 0, most: 0 };
+        assert_eq!(run(&mut worker, &mut target).ios(), 256);
+        assert_eq!(target.most, batch);
+    }
+}
+
 /// Stops the run at the first look after an instant.
 struct StopAt<'a>(Nanos, &'a Stop);
 

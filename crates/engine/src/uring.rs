@@ -26,6 +26,8 @@ use crate::slots::Slots;
 const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
+/// Buffers of more bytes than this are registered only where that is asked for: it pins them in memory.
+const REGISTERED_BYTES_MAX: u64 = 16 << 20;
 /// How long the kernel's submission thread polls before it sleeps, in milliseconds.
 const SQPOLL_IDLE_MS: u32 = 1_000;
 
@@ -113,15 +115,13 @@ impl Uring {
     fn over(ring: IoUring, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
         let buffers = Buffers::new(setup)?;
         let registered_files = register_files(&ring, setup, &files)?;
-        if setup.fixedbufs {
-            register_buffers(&ring, &buffers)?;
-        }
+        let registered_buffers = register_if_wanted(&ring, setup, &buffers)?;
         let depth = setup.depth as usize;
         Ok(Self {
             ring,
             files,
             registered_files,
-            registered_buffers: setup.fixedbufs,
+            registered_buffers,
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
             held: Vec::with_capacity(depth),
@@ -207,6 +207,16 @@ impl Uring {
         // A passed deadline and a full completion queue need nothing but another look at the queue.
         matches!(entered, Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EAGAIN | libc::EBUSY)))
     }
+}
+
+/// Registers the buffers where that is asked for, and where it is cheap and permitted without being asked: the kernel
+/// then need not look up their pages for every operation. Returns whether they are registered.
+fn register_if_wanted(ring: &IoUring, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
+    if setup.fixedbufs {
+        return register_buffers(ring, buffers).map(|()| true);
+    }
+    let bytes = u64::from(setup.depth) * u64::from(setup.buffer_bytes);
+    Ok(bytes <= REGISTERED_BYTES_MAX && register_buffers(ring, buffers).is_ok())
 }
 
 impl Queue for Uring {
