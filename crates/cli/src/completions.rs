@@ -5,15 +5,14 @@ use clap_complete::Shell;
 use job::table::{Kind, OPTIONS, OptionSpec, Status};
 
 use crate::exit::Exit;
-use crate::outputs::print;
+use crate::outputs::say;
 
 /// Prints the completions of `shell` for `command`.
 pub(crate) fn command(command: Command, shell: Shell) -> Exit {
     let mut command = command.mut_subcommand("run", |run| run.args(job_options()));
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "fathom", &mut script);
-    print(&String::from_utf8_lossy(&script));
-    Exit::Good
+    say(&String::from_utf8_lossy(&script))
 }
 
 /// The job options that work, each once: some engines share names.

@@ -3,12 +3,11 @@
 use std::fmt::Write;
 
 use drive::{Failure, FailureCause};
-use engine::files::Layout;
 use job::{BlockSizes, Direction, Job, Plan, Size};
 use units::{Bytes, Nanos, grouped};
 use workload::OpKind;
 
-use crate::layout;
+use crate::growth::Growth;
 use crate::members::Member;
 use crate::worker::depth;
 
@@ -117,11 +116,10 @@ fn in_flight(job: &Job) -> String {
 }
 
 /// What a run would write, where, how much, and how long it would take; then what stands against it.
-pub(crate) fn dry_run(plan: &Plan, members: &[Member], layouts: &[Layout], dangers: &[String]) -> String {
+pub(crate) fn dry_run(plan: &Plan, members: &[Member], growths: &[Growth], dangers: &[String]) -> String {
     let mut text = String::new();
-    let before = layout::bytes_to_write(layouts);
-    if before > 0 {
-        let _ = writeln!(text, "before the run: {} written into files that reads need", Bytes::new(before));
+    for growth in growths {
+        let _ = writeln!(text, "before the run: {}", growth.text());
     }
     for member in members {
         let job = &plan.jobs[member.job];

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use engine::files::Layout;
 use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
 use record::Run;
 use report::fio::{self, Format, Options, Terse, Version};
@@ -21,7 +22,7 @@ use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::Terminal;
-use crate::{diagnostics, dump, layout, safety};
+use crate::{diagnostics, dump, growth, layout, safety};
 
 /// fio's exit code for whatever is wrong before a run.
 const USAGE: Exit = Exit::Fio(1);
@@ -39,8 +40,7 @@ pub(crate) fn command(words: &[String]) -> Exit {
     }
     let Invocation { host, plan, showcmd } = parsed.value;
     if let Some(text) = asked_for_words(&host, &showcmd) {
-        outputs::print(&text);
-        return Exit::Good;
+        return outputs::say(&text);
     }
     if host.parse_only {
         return Exit::Good;
@@ -68,12 +68,11 @@ fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
 
 fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     let seeds = Seeds::new(None);
-    let Some(members) = prepare(host, plan, seeds) else { return USAGE };
+    let Some((members, layouts)) = prepare(host, plan, seeds) else { return USAGE };
     let mut out = match Out::open(host) {
         Ok(out) => out,
         Err(problem) => return refuse(&problem),
     };
-    let layouts = layout::wanted(plan, &members, seeds);
     let request = Request {
         plan,
         members: &members,
@@ -112,8 +111,8 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     }
 }
 
-/// The members, where nothing stands against beginning.
-fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<Vec<Member>> {
+/// The members and what their files have to be, where nothing stands against beginning.
+fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<(Vec<Member>, Vec<Layout>)> {
     let mut problems = Vec::new();
     for job in plan.jobs.iter().filter(|job| host.readonly && job.pattern.direction.changes_data()) {
         problems.push(format!("job {} writes, and --readonly forbids it", job.name));
@@ -125,10 +124,15 @@ fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<Vec<Member>>
     for path in safety::mounted(plan, &members) {
         problems.push(format!("{path} is mounted and would be written to: unmount it, or set allow_mounted_write=1"));
     }
+    let layouts = layout::wanted(plan, &members, seeds);
+    problems.extend(growth::against_no_creation(plan, &members));
+    if host.readonly {
+        problems.extend(growth::against_readonly(&growth::of(&layouts)));
+    }
     for problem in &problems {
         refuse(problem);
     }
-    problems.is_empty().then_some(members)
+    problems.is_empty().then_some((members, layouts))
 }
 
 fn refuse(problem: &str) -> Exit {
@@ -164,13 +168,12 @@ impl Out {
     }
 
     fn write(&mut self, text: &str) {
-        match &mut self.file {
+        let written = match &mut self.file {
             None => outputs::print(text),
-            Some(file) => {
-                if let Err(error) = file.write_all(text.as_bytes()) {
-                    self.problem.get_or_insert_with(|| format!("the output file cannot be written: {error}"));
-                }
-            }
+            Some(file) => file.write_all(text.as_bytes()),
+        };
+        if let Err(error) = written {
+            self.problem.get_or_insert_with(|| format!("the results cannot be written: {error}"));
         }
     }
 
@@ -239,7 +242,8 @@ impl Show for Display<'_> {
             iops: [moment.iops as u64, 0, 0],
             eta_s: moment.eta.map(|eta| eta.as_secs()),
         });
-        outputs::print(&format!("{line}\r"));
+        // A line of progress that cannot be shown is no loss; the results after it will tell.
+        let _ = outputs::print(&format!("{line}\r"));
     }
 
     fn status(&mut self, run: &Run) {

@@ -49,15 +49,6 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layou
     layouts
 }
 
-/// How many bytes layouts will write.
-pub(crate) fn bytes_to_write(layouts: &[Layout]) -> u64 {
-    let missing = |layout: &Layout| {
-        let size = engine::files::look(&layout.path).ok().flatten().map_or(0, |seen| seen.bytes);
-        if layout.content == Content::Filled { layout.bytes.saturating_sub(size) } else { 0 }
-    };
-    layouts.iter().map(missing).sum()
-}
-
 /// Makes the files, and says which could not be made.
 ///
 /// # Errors

@@ -15,6 +15,7 @@ mod events;
 mod exit;
 mod explain;
 mod fio;
+mod growth;
 mod layout;
 mod logs;
 mod measure;

@@ -1,16 +1,13 @@
 //! `fathom options`: what job options mean.
 
 use crate::exit::Exit;
-use crate::outputs::print;
+use crate::outputs::say;
 
 /// Describes one option, or lists them all.
 pub(crate) fn command(name: Option<&str>) -> Exit {
     let text = job::docs::option_help(name.unwrap_or("all"));
     match text {
-        Some(text) => {
-            print(&text);
-            Exit::Good
-        }
+        Some(text) => say(&text),
         None => {
             let name = name.unwrap_or_default();
             let hint = job::table::suggest(name).map_or_else(String::new, |known| format!(": did you mean `{known}`?"));

@@ -10,6 +10,7 @@ use report::Style;
 use report::fio::{self, Options};
 
 use crate::args::Format;
+use crate::exit::Exit;
 use crate::terminal::Terminal;
 
 /// A file for results, opened before the run so that a bad path is found before time is spent.
@@ -90,7 +91,25 @@ pub(crate) fn document(run: &Run, verdicts: &[Verdict], format: Format, terminal
 }
 
 /// Prints results. Somebody who has stopped reading (`fathom run … | head`) is no error.
-pub(crate) fn print(text: &str) {
+///
+/// # Errors
+///
+/// Any other refusal of the system: the results are lost.
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Prints words that were asked for instead of results.
+pub(crate) fn say(text: &str) -> Exit {
+    match print(text) {
+        Ok(()) => Exit::Good,
+        Err(error) => {
+            eprintln!("fathom: standard output: {error}");
+            Exit::Environment
+        }
+    }
 }

@@ -18,7 +18,7 @@ use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::Terminal;
 use crate::worker::{Finished, unix_ms};
-use crate::{diagnostics, dump, explain, layout, safety};
+use crate::{diagnostics, dump, explain, growth, layout, safety};
 
 /// Reads, checks, measures, explains.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Exit {
@@ -26,14 +26,16 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
     let seeds = Seeds::new(options.seed);
     let Some(members) = enlist(&plan, seeds) else { return Exit::Usage };
     if options.explain {
-        outputs::print(&explain::jobs(&plan));
-        return Exit::Good;
+        return outputs::say(&explain::jobs(&plan));
     }
     let layouts = layout::wanted(&plan, &members, seeds);
-    let dangers = safety::check(&plan, &members, &options.allow_destroy);
+    let growths = growth::of(&layouts);
+    let mut dangers = safety::check(&plan, &members, &options.allow_destroy);
+    dangers.extend(growth::against_no_creation(&plan, &members));
+    dangers.extend(growth::against_surprise(&growths, &options.allow_destroy));
     if options.dry_run {
-        outputs::print(&explain::dry_run(&plan, &members, &layouts, &dangers));
-        return if dangers.is_empty() { Exit::Good } else { Exit::Usage };
+        let said = outputs::say(&explain::dry_run(&plan, &members, &growths, &dangers));
+        return if dangers.is_empty() { said } else { Exit::Usage };
     }
     if !dangers.is_empty() {
         complain(dangers.iter().map(String::as_str));
@@ -119,9 +121,10 @@ fn conclude(
 ) -> Exit {
     let (plan, members) = (request.plan, request.members);
     let verdicts = analyse(&measured.run);
-    outputs::print(&outputs::document(&measured.run, &verdicts, options.format, Terminal::stdout()));
+    let document = outputs::document(&measured.run, &verdicts, options.format, Terminal::stdout());
+    let unprinted = outputs::print(&document).err().map(|error| format!("standard output: {error}"));
     let written = files.iter_mut().map(|file| file.write(&measured.run, &verdicts).err());
-    let unwritten: Vec<String> = written.flatten().chain(events.problem()).collect();
+    let unwritten: Vec<String> = written.flatten().chain(events.problem()).chain(unprinted).collect();
     let undumped = dump::write(Path::new("."), members, &measured.finished);
     for problem in unwritten.iter().chain(&undumped).chain(&failures(plan, members, &measured.finished)) {
         eprintln!("fathom: {problem}");

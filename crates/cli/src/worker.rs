@@ -121,6 +121,7 @@ fn attempt(
     engine::thread::exact_timers()?;
     engine::thread::pin(&cpus(member, job))?;
     let seed = shared.seeds.of(job);
+    let job = &verifiable(job);
     let issuer = Issuer::new(job, member.worker(), &member.files.layout(), seed)
         .map_err(|error| Trouble::new(error.to_string()))?;
     let files = open(member, job)?;
@@ -134,6 +135,15 @@ fn attempt(
         Some(Err(text)) => Err(Trouble { text, errno: 0 }),
         _ => Ok(()),
     }
+}
+
+/// A job without verification where there is no device that could give anything back.
+fn verifiable(job: &Job) -> Job {
+    let mut job = job.clone();
+    if job.engine.engine == Engine::Null {
+        job.verify.method = None;
+    }
+    job
 }
 
 /// What is done with the target, compiled once for each engine.

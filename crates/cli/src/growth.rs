@@ -1,0 +1,84 @@
+//! Files that a run would make or extend, and what stands against that.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use engine::files::Layout;
+use job::{Engine, Plan};
+use units::Bytes;
+
+use crate::members::Member;
+
+/// A file that a run needs larger than it is.
+pub(crate) struct Growth {
+    pub(crate) path: PathBuf,
+    /// Its size now; `None` where it does not exist.
+    pub(crate) from: Option<u64>,
+    /// The size that the run needs.
+    pub(crate) to: u64,
+    /// Whether the run writes it, not only before it begins.
+    written: bool,
+}
+
+/// What layouts would add to files.
+pub(crate) fn of(layouts: &[Layout]) -> Vec<Growth> {
+    let growth = |layout: &Layout| {
+        let from = engine::files::look(&layout.path).ok().flatten().map(|seen| seen.bytes);
+        let grows = from.is_none_or(|from| from < layout.bytes);
+        grows.then(|| Growth { path: layout.path.clone(), from, to: layout.bytes, written: layout.written })
+    };
+    layouts.iter().filter_map(growth).collect()
+}
+
+impl Growth {
+    /// What would be done, for people.
+    pub(crate) fn text(&self) -> String {
+        let (path, to) = (self.path.display(), Bytes::new(self.to));
+        match self.from {
+            None => format!("{path} would be made, with {to}"),
+            Some(from) => format!("{path} would grow from {} to {to}", Bytes::new(from)),
+        }
+    }
+}
+
+/// What `--readonly` forbids: every growth.
+pub(crate) fn against_readonly(growths: &[Growth]) -> Vec<String> {
+    growths.iter().map(|growth| format!("{}, and --readonly forbids it", growth.text())).collect()
+}
+
+/// What `allow_file_create=0` forbids.
+pub(crate) fn against_no_creation(plan: &Plan, members: &[Member]) -> Vec<String> {
+    let forbids = |member: &&Member| {
+        let job = &plan.jobs[member.job];
+        !job.files.allow_file_create && job.engine.engine != Engine::Null
+    };
+    let missing = |member: &Member| {
+        let name = plan.jobs[member.job].name.clone();
+        let files = member.files.files.iter().filter(|file| file.existing.is_none());
+        let tell = |path: &str| format!("{name}: {path} does not exist, and allow_file_create=0 forbids to make it");
+        files.map(|file| tell(&file.path)).collect::<Vec<_>>()
+    };
+    members.iter().filter(forbids).flat_map(missing).collect()
+}
+
+/// What `fathom run` does not do unasked: extend a file that holds data and is only read, and make a file where a
+/// device was meant.
+pub(crate) fn against_surprise(growths: &[Growth], allowed: &[PathBuf]) -> Vec<String> {
+    let allowed: BTreeSet<&PathBuf> = allowed.iter().collect();
+    growths.iter().filter(|growth| !allowed.contains(&growth.path)).filter_map(surprise).collect()
+}
+
+fn surprise(growth: &Growth) -> Option<String> {
+    let path = growth.path.display();
+    match growth.from {
+        None if growth.path.starts_with(Path::new("/dev")) && !growth.path.starts_with("/dev/shm") => {
+            Some(format!("there is no device {path}: look for its name with lsblk"))
+        }
+        Some(1..) if !growth.written => Some(format!(
+            "{}, although the job only reads it: give a size of at most what it has, name another file, or add \
+             --allow-destroy={path}",
+            growth.text()
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,80 @@
+//! What must not happen to files that were there before, each test named after the fault that it guards against.
+
+mod common;
+
+use std::process::{Command, Stdio};
+
+use common::{Scratch, fathom, run, words};
+
+fn command(scratch: &Scratch, face: &str, line: &str) -> Command {
+    let mut command = fathom([face]);
+    command.args(words(line)).current_dir(scratch);
+    command
+}
+
+fn content(scratch: &Scratch, name: &str) -> String {
+    std::fs::read_to_string(scratch.path(name)).expect("a readable file")
+}
+
+#[test]
+fn readonly_made_and_grew_files() {
+    let scratch = Scratch::new();
+    scratch.write("short", "x");
+    let line = "--readonly --name=a --rw=read --size=1m --output-format=json --filename=";
+    for name in ["short", "missing"] {
+        let outcome = run(&mut command(&scratch, "fio", &format!("{line}{name}"))).expect_code(1);
+        assert!(outcome.stderr.contains("--readonly forbids it"), "{}", outcome.stderr);
+    }
+    assert_eq!(scratch.names(), ["short"]);
+    assert_eq!(content(&scratch, "short"), "x");
+}
+
+#[test]
+fn run_grew_a_file_that_its_job_only_reads() {
+    let scratch = Scratch::new();
+    scratch.write("letter.txt", "dear reader");
+    let line = "--name=a --rw=read --size=1m --filename=letter.txt";
+    let outcome = run(&mut command(&scratch, "run", line)).expect_code(2);
+    assert!(outcome.stderr.contains("letter.txt would grow from 11 B to 1 MiB"), "{}", outcome.stderr);
+    let dry = run(&mut command(&scratch, "run", &format!("{line} --dry-run"))).expect_code(2);
+    assert!(dry.stdout.contains("before the run: letter.txt would grow"), "{}", dry.stdout);
+    assert_eq!(content(&scratch, "letter.txt"), "dear reader");
+    let permitted = run(&mut command(&scratch, "run", &format!("{line} --allow-destroy letter.txt")));
+    assert!(matches!(permitted.code(), Some(0 | 4)), "{permitted:#?}");
+}
+
+#[test]
+fn run_made_a_file_for_a_mistyped_device() {
+    let scratch = Scratch::new();
+    let line = "--name=a --rw=write --size=1m --filename=/dev/no-such-device";
+    let outcome = run(&mut command(&scratch, "run", line)).expect_code(2);
+    assert!(outcome.stderr.contains("there is no device /dev/no-such-device"), "{}", outcome.stderr);
+    assert!(!std::path::Path::new("/dev/no-such-device").exists());
+}
+
+#[test]
+fn allow_file_create_was_not_heeded() {
+    for (face, code) in [("fio", 1), ("run", 2)] {
+        let scratch = Scratch::new();
+        let line = "--name=a --rw=read --size=1m --allow_file_create=0";
+        let outcome = run(&mut command(&scratch, face, line)).expect_code(code);
+        assert!(outcome.stderr.contains("allow_file_create=0"), "{}", outcome.stderr);
+        assert!(scratch.names().is_empty());
+    }
+}
+
+#[test]
+fn results_lost_on_a_full_output_were_a_success() {
+    let scratch = Scratch::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has /dev/full");
+    let mut command = command(&scratch, "run", "--name=a --ioengine=null --rw=read --size=1m");
+    let status = command.stdout(Stdio::from(full)).stderr(Stdio::null()).status().expect("fathom runs");
+    assert_eq!(status.code(), Some(3));
+}
+
+#[test]
+fn verification_failed_where_there_is_no_device() {
+    let scratch = Scratch::new();
+    let line = "--name=a --ioengine=null --rw=write --size=1m --verify=crc32c";
+    run(&mut command(&scratch, "fio", line)).expect_code(0);
+}
