@@ -230,9 +230,10 @@ fn kill_leaves_no_process_and_no_file_elsewhere() {
 fn a_worker_that_fails_keeps_the_results_of_the_others() {
     let scratch = Scratch::new();
     let common = "--format=json --ioengine=psync --size=64k --rw=write";
-    let line = format!("{common} --name=bad --filename=/dev/null/x --name=good --filename=data");
+    scratch.write("file", "not a directory");
+    let line = format!("{common} --name=bad --filename=file/x --name=good --filename=data");
     let outcome = run(&mut measure(&scratch, &line)).expect_code(3);
-    assert!(outcome.stderr.contains("bad: ") && outcome.stderr.contains("/dev/null/x"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("bad: ") && outcome.stderr.contains("file/x"), "{}", outcome.stderr);
     let document = Json::read(&outcome.stdout);
     assert_eq!(document.text("outcome"), "failed");
     assert_eq!(document.items("jobs").len(), 2);
