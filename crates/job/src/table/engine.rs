@@ -20,7 +20,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         int(
             "iodepth_batch",
             (0, ANY),
-            "Submit in groups of this many, 0 for as many as there are; without it the loop chooses by how soon operations end.",
+            "Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.",
             |d, n| {
                 d.job.pace.batch = Some(if n == 0 { u32::MAX } else { n as u32 });
             },
