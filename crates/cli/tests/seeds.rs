@@ -223,7 +223,9 @@ macro_rules! examples {
             #[test]
             fn does_on_loop_devices_what_fio_does() {
                 require!(Fio, Root);
-                does_what_fio_does($file, "io_uring", Targets::loop_devices);
+                for engine in ENGINES {
+                    does_what_fio_does($file, engine, Targets::loop_devices);
+                }
             }
         })+
 
