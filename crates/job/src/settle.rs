@@ -29,10 +29,25 @@ pub(crate) fn settle(draft: Draft, context: &Context<'_>) -> (Job, Vec<Diagnosti
                 .remedy("write `numjobs=1`, or leave the job out"),
         );
     }
+    if has_two_rates(&job.pace) {
+        problems.push(
+            context
+                .error("two-rates", "rate_iops", "`rate` and `rate_iops` cannot both be kept")
+                .note("fio refuses a job that gives both")
+                .remedy("keep one of them"),
+        );
+    }
     if !job.files.filenames.is_empty() {
         job.files.nrfiles = job.files.filenames.len() as u32;
     }
     (job, problems)
+}
+
+/// Whether one kind of operation is to follow two schedules.
+fn has_two_rates(pace: &Pace) -> bool {
+    let (bytes, iops) = (&pace.rate, &pace.rate_iops);
+    let pairs = [(bytes.read, iops.read), (bytes.write, iops.write), (bytes.trim, iops.trim)];
+    pairs.iter().any(|(bytes, iops)| bytes.is_some() && iops.is_some())
 }
 
 fn block_sizes(draft: &Draft, context: &Context<'_>, problems: &mut Vec<Diagnostic>) -> PerKind<BlockSizes> {

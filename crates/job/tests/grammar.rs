@@ -434,3 +434,15 @@ fn bytes_that_are_no_text() {
     assert_eq!(strict.diagnostics[0].code, "encoding");
     assert!(!parse_file_text("f", text, Dialect::Fio, &World::default()).has_errors());
 }
+
+/// Both were followed at once, where fio refuses.
+#[test]
+fn a_rate_in_bytes_and_one_in_operations_exclude_each_other() {
+    let text = b"[job]\nioengine=null\nsize=1m\nrate=1m\nrate_iops=100\n";
+    for dialect in [Dialect::Fio, Dialect::Strict] {
+        let parsed = job::parse_file_text("two.fio", text, dialect, &job::Nowhere);
+        let codes: Vec<_> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        assert_eq!(codes, ["two-rates"]);
+        assert_eq!(parsed.diagnostics[0].place.as_ref().map(|place| place.line), Some(5));
+    }
+}
