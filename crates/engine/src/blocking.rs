@@ -1,18 +1,14 @@
 //! Engines whose calls return when the operation is done: `psync`, `sync`, `vsync`, `pvsync`, `pvsync2`.
-//!
-//! The operation is carried out inside [`Target::submit`] and handed over by the next wait.
 
 use std::os::fd::RawFd;
 
-use target::{Completion, Kind, Op, Tag, Target};
-use units::Nanos;
+use target::{Kind, Op};
 
+use crate::at_once::Perform;
 use crate::buffers::Buffers;
-use crate::clock::Clock;
-use crate::error::{Error, last_errno};
+use crate::error::last_errno;
 use crate::files::File;
 use crate::inline;
-use crate::setup::Setup;
 
 /// One pair of system calls that read and write.
 pub(crate) trait Call {
@@ -126,39 +122,26 @@ impl Call for Preadv2 {
     }
 }
 
-/// A target that carries out one operation at a time.
+/// One pair of system calls over some files.
 pub(crate) struct Blocking<C> {
-    call: C,
-    files: Vec<File>,
-    buffers: Buffers,
-    ready: Vec<Completion>,
-    clock: Clock,
+    pub(crate) call: C,
+    pub(crate) files: Vec<File>,
 }
 
-impl<C: Call> Blocking<C> {
-    /// A target over `files`.
-    ///
-    /// # Errors
-    ///
-    /// When memory for the buffers cannot be had.
-    pub(crate) fn new(call: C, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
-        let buffers = Buffers::new(setup)?;
-        Ok(Self { call, files, buffers, ready: Vec::with_capacity(setup.depth as usize), clock: setup.clock })
-    }
-
-    fn perform(&self, op: &Op) -> i32 {
+impl<C: Call> Perform for Blocking<C> {
+    fn perform(&self, op: &Op, buffers: &Buffers) -> i32 {
         let Some(file) = self.files.get(op.file as usize) else {
             return -libc::EBADF;
         };
         if !matches!(op.kind, Kind::Read | Kind::Write) {
             return inline::perform(file, op);
         }
-        let Some(start) = self.buffers.span(op.tag, op.skip, op.length) else {
+        let Some(start) = buffers.span(op.tag, op.skip, op.length) else {
             return -libc::EFAULT;
         };
         let write = op.kind == Kind::Write;
         loop {
-            // SAFETY: the span lies within the tag's buffer, which nobody else uses while `self` is borrowed.
+            // SAFETY: the span lies within the tag's buffer, which nobody else uses while `buffers` is borrowed.
             let result = unsafe { self.call.transfer(file.fd(), write, start, op.length as usize, op.offset as i64) };
             if result >= 0 {
                 return result as i32;
@@ -168,32 +151,5 @@ impl<C: Call> Blocking<C> {
                 errno => return -errno,
             }
         }
-    }
-}
-
-impl<C: Call> Target for Blocking<C> {
-    #[inline]
-    fn now(&mut self) -> Nanos {
-        self.clock.now()
-    }
-
-    #[inline]
-    fn submit(&mut self, op: Op) {
-        let submitted = self.clock.now();
-        let result = self.perform(&op);
-        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
-    }
-
-    #[inline]
-    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        let short = self.ready.len() < min as usize;
-        done.append(&mut self.ready);
-        if short {
-            self.clock.sleep_until(until);
-        }
-    }
-
-    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        self.buffers.slice(tag)
     }
 }

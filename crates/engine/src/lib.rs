@@ -15,6 +15,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod aio;
+mod at_once;
 mod blocking;
 mod buffers;
 mod clock;

@@ -3,25 +3,20 @@
 use std::io;
 use std::ptr::NonNull;
 
-use target::{Completion, Kind, Op, Tag, Target};
-use units::Nanos;
+use target::{Kind, Op};
 
+use crate::at_once::Perform;
 use crate::buffers::Buffers;
-use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
 use crate::inline;
-use crate::setup::Setup;
 
-/// A target over mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
+/// Mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
 ///
 /// Should the device fail, or another process cut a file short, the system ends the process with `SIGBUS`: that
 /// is how memory mappings report errors.
 pub(crate) struct Mmap {
     mappings: Vec<Mapping>,
-    buffers: Buffers,
-    ready: Vec<Completion>,
-    clock: Clock,
 }
 
 /// One file in memory.
@@ -102,13 +97,14 @@ impl Drop for Mapping {
 }
 
 impl Mmap {
-    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+    pub(crate) fn new(files: Vec<File>) -> Result<Self, Error> {
         let mappings = files.into_iter().map(Mapping::new).collect::<Result<_, _>>()?;
-        let buffers = Buffers::new(setup)?;
-        Ok(Self { mappings, buffers, ready: Vec::with_capacity(setup.depth as usize), clock: setup.clock })
+        Ok(Self { mappings })
     }
+}
 
-    fn perform(&self, op: &Op) -> i32 {
+impl Perform for Mmap {
+    fn perform(&self, op: &Op, buffers: &Buffers) -> i32 {
         let Some(mapping) = self.mappings.get(op.file as usize) else {
             return -libc::EBADF;
         };
@@ -117,36 +113,9 @@ impl Mmap {
             Kind::Sync | Kind::DataSync => return mapping.sync(),
             Kind::Read | Kind::Write => {}
         }
-        let Some(buffer) = self.buffers.span(op.tag, op.skip, op.length) else {
+        let Some(buffer) = buffers.span(op.tag, op.skip, op.length) else {
             return -libc::EINVAL;
         };
         if op.kind == Kind::Read { mapping.read(op, buffer) } else { mapping.write(op, buffer) }
-    }
-}
-
-impl Target for Mmap {
-    #[inline]
-    fn now(&mut self) -> Nanos {
-        self.clock.now()
-    }
-
-    #[inline]
-    fn submit(&mut self, op: Op) {
-        let submitted = self.clock.now();
-        let result = self.perform(&op);
-        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
-    }
-
-    #[inline]
-    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        let short = self.ready.len() < min as usize;
-        done.append(&mut self.ready);
-        if short {
-            self.clock.sleep_until(until);
-        }
-    }
-
-    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        self.buffers.slice(tag)
     }
 }

@@ -3,6 +3,7 @@
 use target::Target;
 
 use crate::aio::Aio;
+use crate::at_once::AtOnce;
 use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, Seek, SeekVector};
 use crate::error::Error;
 use crate::files::File;
@@ -33,7 +34,7 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
     match setup.engine {
         EngineKind::IoUring => Uring::new(setup, files).map(|target| visitor.visit(target)),
         EngineKind::Libaio => Aio::new(setup, files).map(|target| visitor.visit(target)),
-        EngineKind::Mmap => Mmap::new(setup, files).map(|target| visitor.visit(target)),
+        EngineKind::Mmap => AtOnce::new(setup, Mmap::new(files)?).map(|target| visitor.visit(target)),
         EngineKind::Psync => blocking(Pread, setup, files, visitor),
         EngineKind::Sync => blocking(Seek, setup, files, visitor),
         EngineKind::Vsync => blocking(SeekVector, setup, files, visitor),
@@ -44,5 +45,5 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
 }
 
 fn blocking<C: Call, V: Visitor>(call: C, setup: &Setup, files: Vec<File>, visitor: V) -> Result<V::Output, Error> {
-    Blocking::new(call, setup, files).map(|target| visitor.visit(target))
+    AtOnce::new(setup, Blocking { call, files }).map(|target| visitor.visit(target))
 }

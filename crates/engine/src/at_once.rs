@@ -1,0 +1,62 @@
+//! Engines that are done with an operation when they have begun it: what the blocking calls and `mmap` have in common.
+
+use target::{Completion, Op, Tag, Target};
+use units::Nanos;
+
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::setup::Setup;
+
+/// Carries out one operation and returns when it is done.
+pub(crate) trait Perform {
+    /// The result as a completion tells it: bytes, or an error number negated.
+    fn perform(&self, op: &Op, buffers: &Buffers) -> i32;
+}
+
+/// A target that carries out each operation inside [`Target::submit`] and hands it over at the next wait.
+pub(crate) struct AtOnce<P> {
+    performer: P,
+    buffers: Buffers,
+    ready: Vec<Completion>,
+    clock: Clock,
+}
+
+impl<P: Perform> AtOnce<P> {
+    /// A target around `performer`.
+    ///
+    /// # Errors
+    ///
+    /// When memory for the buffers cannot be had.
+    pub(crate) fn new(setup: &Setup, performer: P) -> Result<Self, Error> {
+        let ready = Vec::with_capacity(setup.depth as usize);
+        Ok(Self { performer, buffers: Buffers::new(setup)?, ready, clock: setup.clock })
+    }
+}
+
+impl<P: Perform> Target for AtOnce<P> {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, op: Op) {
+        let submitted = self.clock.now();
+        let result = self.performer.perform(&op, &self.buffers);
+        self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+    }
+
+    #[inline]
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let short = self.ready.len() < min as usize;
+        done.append(&mut self.ready);
+        if short {
+            self.clock.sleep_until(until);
+        }
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        self.buffers.slice(tag)
+    }
+}
