@@ -11,6 +11,16 @@ use crate::growth::Growth;
 use crate::members::Member;
 use crate::worker::depth;
 
+/// Error numbers of Linux.
+const EIO: i32 = 5;
+const ENXIO: i32 = 6;
+const ENODEV: i32 = 19;
+const EINVAL: i32 = 22;
+const ENOTTY: i32 = 25;
+const EFBIG: i32 = 27;
+const ENOSPC: i32 = 28;
+const EOPNOTSUPP: i32 = 95;
+
 /// Every job with its values resolved, and for each value whether it was given or is the default.
 pub(crate) fn jobs(plan: &Plan) -> String {
     let mut text = String::new();
@@ -177,9 +187,29 @@ pub(crate) fn failure(failure: &Failure, member: &Member) -> String {
     let place = format!("{what} of {} bytes at {} of {path}", decision.length, decision.offset);
     match &failure.cause {
         FailureCause::Errno(errno) => {
-            format!("{place} failed: {}", std::io::Error::from_raw_os_error(*errno))
+            let reason = std::io::Error::from_raw_os_error(*errno);
+            let remedy = remedy(decision.kind, *errno).map(|remedy| format!("; {remedy}"));
+            format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
         }
-        FailureCause::EndOfFile => format!("{place} failed: it lies at or beyond the end"),
+        FailureCause::EndOfFile => {
+            format!("{place} failed: it lies at or beyond the end; use a smaller size or offset")
+        }
         FailureCause::Mismatch(mismatch) => format!("verification of {path} failed: {mismatch}"),
     }
+}
+
+/// What can be done about an operation that failed with this error number, where that is known.
+fn remedy(kind: OpKind, errno: i32) -> Option<&'static str> {
+    Some(match errno {
+        EIO => "the device reported it: see the kernel's log (dmesg)",
+        ENODEV | ENXIO => "the device has gone: see the kernel's log (dmesg)",
+        EFBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
+        ENOSPC => "use a smaller size, or a filesystem with more room",
+        EINVAL => "with direct=1 use a bs that is a multiple of the device's logical block size",
+        ENOTTY | EOPNOTSUPP if kind == OpKind::Trim => {
+            "name a block device that can discard (see lsblk --discard); `fathom run` trims regular files too, by \
+             punching holes"
+        }
+        _ => return None,
+    })
 }

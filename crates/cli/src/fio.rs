@@ -75,6 +75,7 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     };
     let request = Request {
         plan,
+        dialect: Dialect::Fio,
         members: &members,
         layouts: &layouts,
         seeds,
@@ -129,6 +130,7 @@ fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<(Vec<Member>
     if host.readonly {
         problems.extend(growth::against_readonly(&growth::of(&layouts)));
     }
+    problems.extend(layout::without_room(&layouts));
     for problem in &problems {
         refuse(problem);
     }

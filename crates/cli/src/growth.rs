@@ -25,7 +25,7 @@ pub(crate) fn of(layouts: &[Layout]) -> Vec<Growth> {
     let growth = |layout: &Layout| {
         let from = engine::files::look(&layout.path).ok().flatten().map(|seen| seen.bytes);
         let grows = from.is_none_or(|from| from < layout.bytes);
-        grows.then(|| Growth { path: layout.path.clone(), from, to: layout.bytes, written: layout.written })
+        grows.then(|| Growth { path: layout.path.clone(), from, to: layout.bytes, written: layout.writes > 0 })
     };
     layouts.iter().filter_map(growth).collect()
 }

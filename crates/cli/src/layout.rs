@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use engine::files::{Content, Fallocate, Layout, Progress, lay_out};
+use engine::files::{Content, Fallocate, Layout, Progress, check_room, lay_out};
 use job::{Engine, Job, Plan};
+
+use workload::{FilePlan, PlannedFile};
 
 use crate::members::Member;
 use crate::seeds::Seeds;
@@ -31,7 +33,7 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layou
                     path: PathBuf::from(&file.path),
                     bytes: 0,
                     content: Content::Reserved,
-                    written: false,
+                    writes: 0,
                     fallocate: fallocate(job),
                     fsync: true,
                     seed: seeds.of(job),
@@ -40,13 +42,29 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layou
             });
             let layout = &mut layouts[place];
             layout.bytes = layout.bytes.max(file.needed);
-            layout.written |= job.pattern.direction.changes_data() && !job.verify.only;
+            layout.writes = layout.writes.saturating_add(most_written(job, &member.files, file));
             if needs_data(job) {
                 layout.content = Content::Filled;
             }
         }
     }
     layouts
+}
+
+/// How many bytes a worker can write to one of its files before the job ends, in whole pages, as filesystems
+/// allocate them; at least one where it trims, which changes the file too.
+fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
+    const PAGE_BYTES: u64 = 4096;
+    if !job.pattern.direction.changes_data() || job.verify.only {
+        return 0;
+    }
+    let block = u64::from(job.pattern.block_sizes.write.max());
+    let operations = |bytes: u64| bytes.div_ceil(u64::from(job.pattern.block_sizes.write.min()).max(1));
+    let loops = if job.extent.time_based { u64::MAX } else { u64::from(job.extent.loops.max(1)) };
+    let most = job.extent.number_ios.unwrap_or(u64::MAX).min(plan.io_size.map_or(u64::MAX, operations));
+    // A block may begin in one page and end in the next.
+    let each = block.next_multiple_of(PAGE_BYTES) + PAGE_BYTES * u64::from(!block.is_multiple_of(PAGE_BYTES));
+    most.saturating_mul(loops).saturating_mul(each).min(file.extent.length).max(1)
 }
 
 /// Makes the files, and says which could not be made.
@@ -63,6 +81,11 @@ pub(crate) fn make(
     let laid = lay_out(layouts, cancel, &mut progress)?;
     let failed = |(layout, laid): (&Layout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
     Ok(layouts.iter().zip(laid).filter_map(failed).collect())
+}
+
+/// Why there is no room for the files and what will be written to them, where there is none.
+pub(crate) fn without_room(layouts: &[Layout]) -> Option<String> {
+    check_room(layouts).err().map(|error| error.to_string())
 }
 
 /// Whether a job needs data in its files before it begins: it reads, or must not extend them.

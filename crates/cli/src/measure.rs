@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::Clock;
 use engine::files::Layout;
-use job::Plan;
+use job::{Dialect, Plan};
 use record::Run;
 
 use crate::board::Board;
@@ -23,6 +23,7 @@ use crate::worker::{self, Finished, Shared};
 /// What is to be measured.
 pub(crate) struct Request<'a> {
     pub(crate) plan: &'a Plan,
+    pub(crate) dialect: Dialect,
     pub(crate) members: &'a [Member],
     pub(crate) layouts: &'a [Layout],
     pub(crate) seeds: Seeds,
@@ -77,7 +78,13 @@ pub(crate) fn measure(
         let mut screen = Recorder { frame: request.frame(started_unix_ms, &surroundings), show };
         let mut overseer =
             Overseer::new(request.plan, request.members, &board, signals, request.status_every, &mut screen);
-        let shared = Shared { clock: Clock::start(), seeds: request.seeds, board: &board, unmade: &unmade };
+        let shared = Shared {
+            clock: Clock::start(),
+            seeds: request.seeds,
+            dialect: request.dialect,
+            board: &board,
+            unmade: &unmade,
+        };
         crew::run(request.plan, request.members, &shared, &mut overseer)
     };
     surroundings.after();

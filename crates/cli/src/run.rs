@@ -33,6 +33,7 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
     let mut dangers = safety::check(&plan, &members, &options.allow_destroy);
     dangers.extend(growth::against_no_creation(&plan, &members));
     dangers.extend(growth::against_surprise(&growths, &options.allow_destroy));
+    dangers.extend(layout::without_room(&layouts));
     if options.dry_run {
         let said = outputs::say(&explain::dry_run(&plan, &members, &growths, &dangers));
         return if dangers.is_empty() { said } else { Exit::Usage };
@@ -42,10 +43,16 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
         return Exit::Usage;
     }
     let command_line = std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect();
-    measure_and_print(
-        options,
-        &Request { plan: &plan, members: &members, layouts: &layouts, seeds, command_line, status_every: None },
-    )
+    let request = Request {
+        plan: &plan,
+        dialect: Dialect::Strict,
+        members: &members,
+        layouts: &layouts,
+        seeds,
+        command_line,
+        status_every: None,
+    };
+    measure_and_print(options, &request)
 }
 
 fn measure_and_print(options: &RunOptions, request: &Request<'_>) -> Exit {

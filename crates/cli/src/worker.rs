@@ -7,7 +7,7 @@ use drive::{Ending, Failure, FailureCause, Stop};
 use engine::files::{self, Access, Advice};
 use engine::probe::Usage;
 use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor};
-use job::{Arrivals, BlockSizes, Engine, Job, Memory};
+use job::{Arrivals, BlockSizes, Dialect, Engine, Job, Memory};
 use meter::{CpuUse, LogOptions, Meter, Summary};
 use target::Target;
 use units::Nanos;
@@ -24,6 +24,8 @@ use crate::seeds::Seeds;
 pub(crate) struct Shared<'a> {
     pub(crate) clock: Clock,
     pub(crate) seeds: Seeds,
+    /// Trims of regular files punch holes in our own dialect, and fail in fio's.
+    pub(crate) dialect: Dialect,
     pub(crate) board: &'a Board,
     /// Files that could not be made.
     pub(crate) unmade: &'a Unmade,
@@ -124,7 +126,7 @@ fn attempt(
     let job = &verifiable(job);
     let issuer = Issuer::new(job, member.worker(), &member.files.layout(), seed)
         .map_err(|error| Trouble::new(error.to_string()))?;
-    let files = open(member, job)?;
+    let files = open(member, job, shared)?;
     let mut logs = LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?;
     let setup = setup(job, &issuer, shared.clock);
     let worker = drive::Worker::new(issuer, Meter::new(meter_options(job)), policy(member, job, seed));
@@ -194,7 +196,7 @@ fn cpus(member: &Member, job: &Job) -> Vec<u32> {
     allowed.clone()
 }
 
-fn open(member: &Member, job: &Job) -> Result<Vec<files::File>, Trouble> {
+fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::File>, Trouble> {
     if job.engine.engine == Engine::Null {
         return Ok(Vec::new());
     }
@@ -210,6 +212,7 @@ fn open(member: &Member, job: &Job) -> Result<Vec<files::File>, Trouble> {
             job::OpenSync::Dsync => files::OpenSync::Dsync,
         },
         create: writes && job.files.allow_file_create,
+        punch_holes: shared.dialect == Dialect::Strict,
     };
     let mut opened = Vec::with_capacity(member.files.files.len());
     for planned in &member.files.files {

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::time::Duration;
 
@@ -341,4 +342,20 @@ fn a_mounted_device_is_not_written_to() {
     assert!(std::fs::read(&device.path).expect("root may") == before, "the device was written to");
     drop(mount);
     run(&mut ours(&scratch, &line)).expect_clean();
+}
+
+#[test]
+fn trims_of_regular_files_succeeded_where_fio_refuses_them() {
+    require!(Fio);
+    for rest in ["--rw=trim --ioengine=psync", "--rw=randtrim --ioengine=io_uring", "--rw=trimwrite --ioengine=mmap"] {
+        let line = format!("--name=t --size=64k --filename=t {rest}");
+        let (ours, theirs) = codes(&line);
+        assert_eq!((ours, theirs), (Some(1), Some(1)), "{line}");
+        let scratch = Scratch::new();
+        let outcome = run(&mut self::ours(&scratch, &line));
+        assert!(outcome.stderr.contains("Inappropriate ioctl"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("name a block device"), "{}", outcome.stderr);
+        let allocated = std::fs::metadata(scratch.path("t")).expect("it was laid out").blocks() * 512;
+        assert_eq!(allocated, 64 << 10, "a hole was punched: {line}");
+    }
 }

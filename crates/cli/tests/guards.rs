@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
 use common::{Scratch, fathom, run, words};
@@ -77,4 +78,32 @@ fn verification_failed_where_there_is_no_device() {
     let scratch = Scratch::new();
     let line = "--name=a --ioengine=null --rw=write --size=1m --verify=crc32c";
     run(&mut command(&scratch, "fio", line)).expect_code(0);
+}
+
+#[test]
+fn a_file_that_does_not_fit_was_found_out_after_the_checks() {
+    let scratch = Scratch::new();
+    let line = "--name=a --rw=write --size=100t --bs=4k --ioengine=psync";
+    let dry = run(&mut command(&scratch, "run", &format!("{line} --dry-run"))).expect_code(2);
+    let outcome = run(&mut command(&scratch, "run", line)).expect_code(2);
+    for text in [dry.stdout, outcome.stderr] {
+        for part in ["100 TiB are to be written", "are free there", "use a smaller size", "nothing was touched"] {
+            assert!(text.contains(part), "`{part}` is missing from {text}");
+        }
+    }
+    let outcome = run(&mut command(&scratch, "fio", line)).expect_code(1);
+    assert!(outcome.stderr.contains("are free there"), "{}", outcome.stderr);
+    assert!(scratch.names().is_empty());
+}
+
+#[test]
+fn room_was_asked_for_that_a_bounded_job_does_not_need() {
+    for bound in ["--number_ios=10", "--io_size=40k", "--rw=randwrite --number_ios=10"] {
+        let scratch = Scratch::new();
+        let line = format!("--name=a --filename=a --rw=write --size=1t --bs=4k --ioengine=psync {bound}");
+        let outcome = run(&mut command(&scratch, "fio", &line)).expect_code(0);
+        assert!(outcome.stdout.contains("total=0,10,0,0"), "{}", outcome.stdout);
+        let allocated = std::fs::metadata(scratch.path("a")).expect("it was made").blocks() * 512;
+        assert!(allocated < 1 << 20, "{allocated} bytes are taken");
+    }
 }

@@ -105,7 +105,7 @@ fn outputs_that_cannot_be_written_are_refused_before_the_run() {
 fn what_finds_no_room_is_refused_before_anything_is_written() {
     let scratch = Scratch::new();
     let line = "--name=huge --filename=data --size=100t --rw=write --ioengine=psync";
-    let outcome = run(&mut measure(&scratch, line)).expect_code(3);
+    let outcome = run(&mut measure(&scratch, line)).expect_code(2);
     assert!(outcome.stderr.contains("100 TiB") && outcome.stderr.contains("free"), "{}", outcome.stderr);
     assert_eq!(scratch.names(), [""; 0]);
 }
@@ -120,7 +120,7 @@ fn a_full_filesystem_is_left_as_it_was() {
     let mount = Mount::new(&device.path, scratch.path("small"));
     for rw in ["write", "read"] {
         let line = format!("--name=x --directory=small --size=64m --rw={rw} --ioengine=psync");
-        run(&mut measure(&scratch, &line)).expect_code(3);
+        run(&mut measure(&scratch, &line)).expect_code(2);
         let left: Vec<_> = std::fs::read_dir(&mount.at).expect("it is mounted").flatten().collect();
         assert!(left.iter().all(|entry| entry.file_name() == "lost+found"), "{rw}: {left:?}");
     }

@@ -29,12 +29,19 @@ fn trim(file: &File, op: &Op) -> i32 {
     let bytes = i32::try_from(op.length).unwrap_or(i32::MAX);
     match file.kind() {
         FileKind::Block => retried(bytes, || discard(file.fd(), op.offset, op.length)),
-        FileKind::Regular => {
+        _ if punches(file) => {
             // SAFETY: the call takes no memory.
             retried(bytes, || unsafe { libc::fallocate64(file.fd(), PUNCH, op.offset as i64, i64::from(op.length)) })
         }
-        FileKind::Character => -libc::EOPNOTSUPP,
+        // What the discard of a device would say here.
+        FileKind::Regular | FileKind::Character => -libc::ENOTTY,
     }
+}
+
+/// Whether trims of this file give its space back as holes.
+#[inline]
+pub(crate) fn punches(file: &File) -> bool {
+    file.kind() == FileKind::Regular && file.access().punch_holes
 }
 
 fn discard(fd: RawFd, offset: u64, length: u32) -> i32 {

@@ -16,7 +16,7 @@ use units::Nanos;
 use crate::buffers::Buffers;
 use crate::clock::{Clock, timespec};
 use crate::error::{Error, ErrorKind};
-use crate::files::{File, FileKind};
+use crate::files::File;
 use crate::inline::{self, PUNCH};
 use crate::probe;
 use crate::queue::{self, Queue};
@@ -143,7 +143,7 @@ impl Uring {
         let fd = types::Fd(if self.registered_files { op.file as RawFd } else { file.fd() });
         let entry = match op.kind {
             Kind::Read | Kind::Write => transfer(fd, op, start, self.registered_buffers),
-            _ if self.iopoll || (op.kind == Kind::Trim && file.kind() != FileKind::Regular) => return Route::Inline,
+            _ if self.iopoll || (op.kind == Kind::Trim && !inline::punches(file)) => return Route::Inline,
             Kind::Trim => opcode::Fallocate::new(fd, u64::from(op.length)).offset(op.offset).mode(PUNCH).build(),
             Kind::Sync => opcode::Fsync::new(fd).build(),
             Kind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
@@ -437,7 +437,8 @@ mod tests {
         let path = std::env::current_exe().unwrap().with_extension("uring");
         for grant in GRANTS {
             std::fs::write(&path, vec![0; 1 << 20]).unwrap();
-            let file = files::open(&path, Access { read: true, write: true, ..Access::default() }).unwrap();
+            let file =
+                files::open(&path, Access { read: true, write: true, punch_holes: true, ..Access::default() }).unwrap();
             std::fs::remove_file(&path).unwrap();
             let setup = Setup::new(EngineKind::IoUring, 32, 4096, Clock::start());
             let mut ring = Uring::over(build_with(&setup, grant).unwrap(), &setup, vec![file]).unwrap();

@@ -24,8 +24,9 @@ pub struct Layout {
     pub bytes: u64,
     /// What is in it.
     pub content: Content,
-    /// Whether the run writes to it, so that its filesystem must have room for what is not yet allocated.
-    pub written: bool,
+    /// Bytes that the run writes to it at most, zero where it only reads: its filesystem must have room for as much
+    /// of them as is not yet allocated.
+    pub writes: u64,
     /// How space is reserved.
     pub fallocate: Fallocate,
     /// `fsync` when it is done (`create_fsync`).
@@ -97,11 +98,14 @@ pub fn lay_out(
     cancel: &AtomicBool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Vec<Result<Laid, Error>>, Error> {
+    check_room(layouts)?;
     let growths: Vec<_> = layouts.iter().map(growth).collect();
     let known = || layouts.iter().zip(&growths).filter_map(|(layout, growth)| Some((layout, growth.as_ref().ok()?)));
-    check_space(known().map(|(layout, growth)| (layout.path.as_path(), growth.space)))?;
     let total = known().map(|(_, growth)| growth.fill).sum();
-    let mut writer = Writer { cancel, progress, written: 0, total };
+    // A file may be far larger than what a run writes to it. Reserving what there is no room for would fail, or
+    // take all that is free.
+    let reserves = check_space(known().map(|(layout, growth)| (layout.path.as_path(), growth.reserved))).is_ok();
+    let mut writer = Writer { cancel, progress, written: 0, total, reserves };
     let lay = |(layout, growth): (&Layout, Result<Growth, Error>)| {
         let laid = growth.and_then(|growth| writer.lay(layout, &growth));
         match laid {
@@ -112,12 +116,25 @@ pub fn lay_out(
     layouts.iter().zip(growths).map(lay).collect()
 }
 
+/// Checks that filesystems have room for all of these files, and for what the run will write to them. What cannot
+/// be looked at is passed over: making it will tell.
+///
+/// # Errors
+///
+/// [`ErrorKind::NoSpace`], with the figures.
+pub fn check_room(layouts: &[Layout]) -> Result<(), Error> {
+    let needs = layouts.iter().filter_map(|layout| Some((layout.path.as_path(), growth(layout).ok()?.space)));
+    check_space(needs)
+}
+
 /// What a layout will add to a file.
 struct Growth {
     /// The file's size now; `None` where it does not exist.
     from: Option<u64>,
     /// Bytes that its filesystem must have free, for the layout or for the run.
     space: u64,
+    /// Bytes that it must have free for space to be reserved too.
+    reserved: u64,
     /// Bytes that the layout writes.
     fill: u64,
     device: bool,
@@ -125,16 +142,21 @@ struct Growth {
 
 fn growth(layout: &Layout) -> Result<Growth, Error> {
     let Some(seen) = look(&layout.path)? else {
-        let fill = if layout.content == Content::Filled { layout.bytes } else { 0 };
-        return Ok(Growth { from: None, space: layout.bytes, fill, device: false });
+        return Ok(Growth::of(layout, None, 0));
     };
     if seen.kind != FileKind::Regular {
-        return Ok(Growth { from: Some(seen.bytes), space: 0, fill: 0, device: true });
+        return Ok(Growth { from: Some(seen.bytes), space: 0, reserved: 0, fill: 0, device: true });
     }
-    let missing = layout.bytes.saturating_sub(seen.bytes);
-    let unallocated = if layout.written { layout.bytes.saturating_sub(seen.allocated) } else { 0 };
-    let fill = if layout.content == Content::Filled { missing } else { 0 };
-    Ok(Growth { from: Some(seen.bytes), space: missing.max(unallocated), fill, device: false })
+    Ok(Growth::of(layout, Some(seen.bytes), seen.allocated))
+}
+
+impl Growth {
+    fn of(layout: &Layout, from: Option<u64>, allocated: u64) -> Self {
+        let missing = layout.bytes.saturating_sub(from.unwrap_or(0));
+        let fill = if layout.content == Content::Filled { missing } else { 0 };
+        let space = fill.max(layout.bytes.saturating_sub(allocated).min(layout.writes));
+        Self { from, space, reserved: space.max(missing), fill, device: false }
+    }
 }
 
 struct Writer<'a> {
@@ -142,6 +164,8 @@ struct Writer<'a> {
     progress: &'a mut dyn FnMut(Progress<'_>),
     written: u64,
     total: u64,
+    /// Whether there is room for reservations.
+    reserves: bool,
 }
 
 impl Writer<'_> {
@@ -166,7 +190,9 @@ impl Writer<'_> {
 
     fn make(&mut self, file: &std::fs::File, layout: &Layout, from: u64) -> Result<(), Error> {
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
-        reserve(file, layout, from).map_err(failed("reserve space for"))?;
+        if self.reserves || layout.fallocate == Fallocate::Truncate {
+            reserve(file, layout, from).map_err(failed("reserve space for"))?;
+        }
         if layout.content == Content::Filled {
             self.fill(file, layout, from)?;
         }

@@ -6,7 +6,7 @@ mod open;
 mod space;
 
 pub use cache::{Advice, advise, invalidate};
-pub use layout::{Content, Fallocate, Laid, Layout, Progress, lay_out};
+pub use layout::{Content, Fallocate, Laid, Layout, Progress, check_room, lay_out};
 pub use open::{Access, File, FileKind, OpenSync, Seen, look, open, remove};
 pub use space::check_space;
 pub(crate) use space::{existing_ancestor, free_bytes};

@@ -37,6 +37,8 @@ pub struct Access {
     pub sync: OpenSync,
     /// Makes the file, and the directories above it, where they do not exist.
     pub create: bool,
+    /// Trims of a regular file punch holes; without it they are refused, as the discard of a device is on a file.
+    pub punch_holes: bool,
 }
 
 /// How writes are synchronous.

@@ -53,7 +53,7 @@ impl Visitor for CheckWithFaults {
 }
 
 fn access(direct: bool) -> Access {
-    Access { read: true, write: true, direct, ..Access::default() }
+    Access { read: true, write: true, direct, punch_holes: true, ..Access::default() }
 }
 
 fn setup(engine: EngineKind) -> Setup {

@@ -13,14 +13,15 @@ use engine::{Error, ErrorKind, probe};
 const MIB: u64 = 1 << 20;
 
 fn layout(path: PathBuf, bytes: u64, content: Content) -> Layout {
-    Layout { path, bytes, content, written: false, fallocate: Fallocate::Native, fsync: true, seed: 1 }
+    Layout { path, bytes, content, writes: 0, fallocate: Fallocate::Native, fsync: true, seed: 1 }
 }
 
 fn lay(layout: &Layout) -> Result<Laid, Error> {
     files::lay_out(std::slice::from_ref(layout), &AtomicBool::new(false), &mut |_| {})?.remove(0)
 }
 
-const READ: Access = Access { read: true, write: false, direct: false, sync: OpenSync::None, create: false };
+const READ: Access =
+    Access { read: true, write: false, direct: false, sync: OpenSync::None, create: false, punch_holes: false };
 
 #[test]
 fn a_missing_file_is_made_with_its_directories_and_filled() {
@@ -77,7 +78,8 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
     let scratch = Scratch::new("full");
     let free = probe::free_bytes(&scratch.path("")).unwrap();
     // Each of the two would fit alone.
-    let layouts = ["first", "second"].map(|name| layout(scratch.path(name), free / 3 * 2, Content::Reserved));
+    let layouts = ["first", "second"]
+        .map(|name| Layout { writes: u64::MAX, ..layout(scratch.path(name), free / 3 * 2, Content::Reserved) });
     let error = files::lay_out(&layouts, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NoSpace);
     assert!(error.to_string().contains("are free there"), "{error}");
@@ -86,9 +88,18 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
     let sparse = layout(scratch.path("sparse"), free + MIB, Content::Filled);
     fs::File::create(&sparse.path).unwrap().set_len(sparse.bytes).unwrap();
     assert_eq!(lay(&sparse).unwrap(), Laid::Found);
-    assert_eq!(lay(&Layout { written: true, ..sparse }).unwrap_err().kind, ErrorKind::NoSpace);
+    assert_eq!(lay(&Layout { writes: u64::MAX, ..sparse }).unwrap_err().kind, ErrorKind::NoSpace);
     let huge = layout(scratch.path("huge"), u64::MAX / 2, Content::Filled);
     assert_eq!(lay(&huge).unwrap_err().kind, ErrorKind::NoSpace);
+}
+
+#[test]
+fn a_file_larger_than_its_filesystem_was_refused_though_little_of_it_is_written() {
+    let scratch = Scratch::new("little");
+    let free = probe::free_bytes(&scratch.path("")).unwrap();
+    let large = Layout { writes: MIB, ..layout(scratch.path("large"), free * 2, Content::Reserved) };
+    assert_eq!(lay(&large).unwrap(), Laid::Created);
+    assert_eq!(fs::metadata(&large.path).unwrap().blocks(), 0, "space was reserved that there is no room for");
 }
 
 #[test]
