@@ -118,7 +118,7 @@ fn root() -> &'static Path {
 /// Drops what the page cache holds of a file; where that is refused, the cached share will tell.
 fn invalidate(path: &str) {
     if let Ok(file) = files::open(Path::new(path), Access { read: true, ..Access::default() }) {
-        let _ = files::invalidate(&file);
+        let _ = files::invalidate(&file, 0, 0);
     }
 }
 

@@ -222,7 +222,7 @@ fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::Fi
         }
         if job.files.invalidate {
             // Refused to other users than root on block devices; the run is then warm, which the verdict sees.
-            let _ = files::invalidate(&file);
+            let _ = files::invalidate(&file, planned.extent.start, planned.extent.length);
         }
         // As fio does unless told otherwise: else the kernel reads ahead of random reads.
         files::advise(&file, if job.pattern.random { Advice::Random } else { Advice::Sequential });

@@ -216,7 +216,7 @@ impl Worker {
         Wake::Ended
     }
 
-    fn fill<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
+    fn fill<T: Target>(&mut self, target: &mut T, mut now: Nanos) -> Wake {
         self.submit_again(target);
         let before = self.slots.in_flight();
         if before > 0 && self.policy.low.is_some_and(|low| before > low) {
@@ -236,6 +236,12 @@ impl Worker {
                     self.issue(target, decision, now);
                     issued += 1;
                 }
+                Next::IssueAnew(decision) => {
+                    now = self.invalidate(target);
+                    let intended = if self.policy.scheduled { decision.intended } else { now };
+                    self.issue(target, Decision { intended, ..decision }, now);
+                    issued += 1;
+                }
                 Next::Until(instant) => break self.wait_until(instant.min(self.end)),
                 Next::Blocked => break Wake::Completions(1),
                 Next::Done => {
@@ -248,6 +254,16 @@ impl Worker {
             self.meter.submitted(before, issued);
         }
         if self.exhausted && self.slots.in_flight() == 0 { self.drain(target, now) } else { wake }
+    }
+
+    /// Has the target forget what its caches hold of the files. Returns the time afterwards: this is no part of an
+    /// operation.
+    #[cold]
+    fn invalidate<T: Target>(&mut self, target: &mut T) -> Nanos {
+        for (file, region) in (0..).zip(self.issuer.regions()) {
+            target.invalidate(file, region.start, region.length);
+        }
+        target.now()
     }
 
     fn issue<T: Target>(&mut self, target: &mut T, decision: Decision, now: Nanos) {

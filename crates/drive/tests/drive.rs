@@ -4,7 +4,7 @@ use drive::{Ending, FailureCause, OnError, Policy, Stop, Unwatched, Watch, Worke
 use job::{Dialect, Job, Nowhere, parse_file_text};
 use meter::{Direction, Meter, Options, Summary};
 use target::Target;
-use target::testing::{Faults, Faulty, Memory, Model};
+use target::testing::{Faults, Faulty, Invalidated, Memory, Model};
 use units::Nanos;
 use units::random::Random;
 use workload::{FileExtent, Issuer, Layout};
@@ -127,6 +127,9 @@ impl Target for Stalling {
             done.splice(already..already, released);
         }
     }
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.inner.invalidate(file, offset, length);
+    }
     fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
         self.inner.buffer(tag)
     }
@@ -191,6 +194,9 @@ impl Target for Full {
         let already = done.len();
         self.0.wait(min, until, done);
         done[already..].iter_mut().for_each(|completion| completion.result = -28);
+    }
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.0.invalidate(file, offset, length);
     }
     fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
         self.0.buffer(tag)
@@ -286,6 +292,9 @@ impl Target for Recording {
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
         self.inner.wait(min, until, done);
     }
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.inner.invalidate(file, offset, length);
+    }
     fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
         self.inner.buffer(tag)
     }
@@ -309,6 +318,9 @@ impl Target for Handing {
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
         self.most = self.most.max(std::mem::take(&mut self.held));
         self.inner.wait(min, until, done);
+    }
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.inner.invalidate(file, offset, length);
     }
     fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
         self.inner.buffer(tag)
@@ -418,5 +430,97 @@ fn swarm() {
         assert_eq!(counted, summary.ios(), "every operation has one latency");
         assert!(summary.directions.iter().all(|d| d.service.moments.min() >= LATENCY || d.ios == 0));
         assert!(summary.ios() + summary.errors >= 1);
+    }
+}
+
+/// A file that was gone through again and again came from the page cache but for its first pass.
+#[test]
+fn every_pass_over_a_file_begins_with_what_is_below_the_cache() {
+    let passes = |options: &str| {
+        let mut target = memory(4);
+        let summary = run(&mut worker_of(&job(options), 0, |_| ()), &mut target);
+        assert_eq!(summary.ios(), 768, "{options}");
+        target.invalidated().to_vec()
+    };
+    let call = |submissions| Invalidated { submissions, file: 0, offset: 0, length: FILE_BYTES };
+    for options in ["rw=read loops=3", "rw=randread loops=3", "rw=randwrite loops=3", "rw=read iodepth=4 loops=3"] {
+        assert_eq!(passes(options), [call(256), call(512)], "{options}");
+    }
+    let again = ["rw=read loops=3 invalidate=0", "rw=read loops=3 direct=1", "rw=randread norandommap loops=3"];
+    for options in again {
+        assert_eq!(passes(options), [], "{options}");
+    }
+}
+
+/// Else the first operation of each pass would be the slowest.
+#[test]
+fn forgetting_takes_no_part_in_the_latency_of_what_follows() {
+    struct Slow(Memory);
+    impl Target for Slow {
+        fn now(&mut self) -> Nanos {
+            self.0.now()
+        }
+        fn submit(&mut self, op: target::Op) {
+            self.0.submit(op);
+        }
+        fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
+            self.0.wait(min, until, done);
+        }
+        fn invalidate(&mut self, _: u32, _: u64, _: u64) {
+            let until = self.0.now() + Nanos::from_millis(5);
+            self.0.wait(u32::MAX, until, &mut Vec::new());
+        }
+        fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
+            self.0.buffer(tag)
+        }
+    }
+    let summary = run(&mut worker_of(&job("rw=read loops=3"), 0, |_| ()), &mut Slow(memory(1)));
+    assert_eq!(summary.direction(Direction::Read).latency.moments.max(), LATENCY);
+    assert_eq!(summary.direction(Direction::Read).runtime, Nanos::from_micros(768 * 100) + Nanos::from_millis(10));
+}
+
+/// Counts how often it is waited on.
+struct Waited {
+    inner: Memory,
+    waits: u64,
+}
+
+impl Target for Waited {
+    fn now(&mut self) -> Nanos {
+        self.inner.now()
+    }
+    fn submit(&mut self, op: target::Op) {
+        self.inner.submit(op);
+    }
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
+        self.waits += 1;
+        self.inner.wait(min, until, done);
+    }
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.inner.invalidate(file, offset, length);
+    }
+    fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
+        self.inner.buffer(tag)
+    }
+}
+
+/// A look at the target moves no virtual clock: each one has to follow operations that were handed over.
+#[test]
+fn the_loop_does_not_spin_where_time_passes_only_in_waits() {
+    for (jitter_us, ios) in [(0, 320_000), (50, 256_000)] {
+        for batch in [None, Some(1), Some(32)] {
+            let job = job("rw=randread time_based runtime=1 iodepth=32");
+            let mut worker = worker_of(&job, 0, |policy| policy.batch = batch);
+            let jitter = Nanos::from_micros(jitter_us);
+            let model = Model { latency: LATENCY, jitter, ..Model::default() };
+            let mut target = Waited { inner: Memory::new(&model), waits: 0 };
+            let done = run(&mut worker, &mut target).ios();
+            if jitter_us == 0 {
+                assert_eq!(done, ios, "batch={batch:?}");
+            } else {
+                close(done as f64, ios as f64, 0.01);
+            }
+            assert!(target.waits < 2 * done, "{} waits for {done} operations, batch={batch:?}", target.waits);
+        }
     }
 }

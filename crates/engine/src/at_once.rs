@@ -12,6 +12,9 @@ use crate::setup::Setup;
 pub(crate) trait Perform {
     /// The result as a completion tells it: bytes, or an error number negated.
     fn perform(&self, op: &Op, buffers: &Buffers) -> i32;
+
+    /// [`Target::invalidate`].
+    fn invalidate(&self, file: u32, offset: u64, length: u64);
 }
 
 /// A target that carries out each operation inside [`Target::submit`] and hands it over at the next wait.
@@ -54,6 +57,10 @@ impl<P: Perform> Target for AtOnce<P> {
         if short {
             self.clock.sleep_until(until);
         }
+    }
+
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.performer.invalidate(file, offset, length);
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

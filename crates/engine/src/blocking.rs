@@ -129,6 +129,10 @@ pub(crate) struct Blocking<C> {
 }
 
 impl<C: Call> Perform for Blocking<C> {
+    fn invalidate(&self, file: u32, offset: u64, length: u64) {
+        inline::invalidate(self.files.get(file as usize), offset, length);
+    }
+
     fn perform(&self, op: &Op, buffers: &Buffers) -> i32 {
         let Some(file) = self.files.get(op.file as usize) else {
             return -libc::EBADF;

@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use target::{Kind, Op};
 
 use crate::error::last_errno;
-use crate::files::{File, FileKind};
+use crate::files::{self, File, FileKind};
 
 /// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
 const BLKDISCARD: libc::c_ulong = 0x1277;
@@ -23,6 +23,12 @@ pub(crate) fn perform(file: &File, op: &Op) -> i32 {
         Kind::Trim => trim(file, op),
         Kind::Read | Kind::Write => -libc::EINVAL,
     }
+}
+
+/// Drops a part of a file from the page cache. Where that is refused the run goes on with a warm cache, as it does
+/// when it is refused at the start.
+pub(crate) fn invalidate(file: Option<&File>, offset: u64, length: u64) {
+    let _ = file.map(|file| files::invalidate(file, offset, length));
 }
 
 fn trim(file: &File, op: &Op) -> i32 {

@@ -104,6 +104,11 @@ impl Mmap {
 }
 
 impl Perform for Mmap {
+    /// Pages that are mapped stay in the cache, as they do for fio.
+    fn invalidate(&self, file: u32, offset: u64, length: u64) {
+        inline::invalidate(self.mappings.get(file as usize).map(|mapping| &mapping.file), offset, length);
+    }
+
     fn perform(&self, op: &Op, buffers: &Buffers) -> i32 {
         let Some(mapping) = self.mappings.get(op.file as usize) else {
             return -libc::EBADF;

@@ -55,6 +55,8 @@ impl Target for Null {
         }
     }
 
+    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
+
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
         self.buffers.slice(tag)
     }

@@ -296,6 +296,10 @@ impl Target for Uring {
         queue::wait(self, &clock, min, until, done);
     }
 
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        inline::invalidate(self.files.get(file as usize), offset, length);
+    }
+
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
         if self.slots.is_taken(tag) {
             return None;

@@ -64,9 +64,11 @@ pub fn check<T: Target>(target: &mut T, subject: &Subject) {
     any_mixture_completes_once_each(&mut harness);
     syncs_and_trims_report(&mut harness);
     what_cannot_be_is_told_by_its_completion(&mut harness);
+    invalidating_loses_no_operation(&mut harness);
     if subject.keeps_bytes {
         reads_return_what_was_written(&mut harness);
         skipping_leaves_the_rest_of_the_buffer(&mut harness);
+        invalidating_loses_no_byte(&mut harness);
     }
     if subject.has_end {
         reads_end_at_the_end(&mut harness);
@@ -337,6 +339,27 @@ fn reads_return_what_was_written<T: Target>(harness: &mut Harness<'_, T>) {
     }
 }
 
+fn invalidating_loses_no_operation<T: Target>(harness: &mut Harness<'_, T>) {
+    for tag in harness.free() {
+        harness.submit(harness.op(tag, Kind::Read, u64::from(tag.0)));
+    }
+    let before = harness.target.now();
+    for (file, offset, length) in [(0, 0, 0), (0, 1, harness.subject.file_bytes), (u32::MAX, 0, 0)] {
+        harness.target.invalidate(file, offset, length);
+    }
+    assert!(harness.target.now() >= before, "the clock ran back");
+    assert_eq!(harness.drain().len(), harness.subject.depth as usize);
+}
+
+fn invalidating_loses_no_byte<T: Target>(harness: &mut Harness<'_, T>) {
+    let expected = harness.fill(Tag(0), &mut Random::new(4, 4)).expect("a target that keeps bytes has buffers");
+    harness.carry_out(harness.op(Tag(0), Kind::Write, 1));
+    harness.target.invalidate(0, 0, 0);
+    harness.fill(Tag(0), &mut Random::new(5, 5));
+    harness.carry_out(harness.op(Tag(0), Kind::Read, 1));
+    assert!(harness.contents(Tag(0)) == expected, "what was written is gone with the cache");
+}
+
 fn skipping_leaves_the_rest_of_the_buffer<T: Target>(harness: &mut Harness<'_, T>) {
     let mut random = Random::new(3, 3);
     let unit = harness.subject.unit_bytes;
@@ -383,6 +406,8 @@ mod tests {
         ReadsPastTheEnd,
         FailsWithoutReason,
         ReportsTrimsAsNothing,
+        LosesWhatIsInvalidated,
+        LosesOperationsWithTheCache,
     }
 
     struct Defective {
@@ -428,6 +453,14 @@ mod tests {
             }
         }
 
+        fn invalidate(&mut self, _: u32, _: u64, _: u64) {
+            match self.defect {
+                Defect::LosesWhatIsInvalidated => self.memory.file(0).fill(0),
+                Defect::LosesOperationsWithTheCache => self.memory.wait(1, Nanos::MAX, &mut Vec::new()),
+                _ => {}
+            }
+        }
+
         fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
             self.memory.buffer(tag)
         }
@@ -449,6 +482,8 @@ mod tests {
             ReadsPastTheEnd,
             FailsWithoutReason,
             ReportsTrimsAsNothing,
+            LosesWhatIsInvalidated,
+            LosesOperationsWithTheCache,
         ];
         for defect in defects {
             let mut target = Defective { memory: Memory::new(&Model::default()), defect, count: 0 };

@@ -94,6 +94,11 @@ pub trait Target {
     /// may make it return early with fewer.
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>);
 
+    /// Forgets what a cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that later
+    /// reads come from below it. What has not been written back stays; so does all of it where there is no cache,
+    /// or none that listens. Operations in flight go on; the target's clock may move.
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64);
+
     /// The buffer of a tag that is not in flight, whole; `None` where the target keeps no bytes.
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]>;
 }

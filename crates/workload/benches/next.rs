@@ -76,7 +76,7 @@ fn decide(job: &Job, layout: &Layout) -> f64 {
     let mut now = Nanos::ZERO;
     while issued < DECISIONS {
         match issuer.next(now) {
-            Next::Issue(op) => {
+            Next::Issue(op) | Next::IssueAnew(op) => {
                 issued += 1;
                 issuer.complete(black_box(&op), now);
             }

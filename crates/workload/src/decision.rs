@@ -67,6 +67,8 @@ pub struct Decision {
 pub enum Next {
     /// Issue this now.
     Issue(Decision),
+    /// Forget what caches hold of the files' regions, and then issue this: it begins another pass over them.
+    IssueAnew(Decision),
     /// Nothing before this instant, whatever completes.
     Until(Nanos),
     /// Nothing before an operation in flight has completed.

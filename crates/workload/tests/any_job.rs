@@ -107,7 +107,7 @@ fn play(issuer: &mut Issuer, layout: &Layout, random: &mut Random, seed: u64) {
             issuer.complete(&op, now);
         }
         match issuer.next(now) {
-            Next::Issue(op) => {
+            Next::Issue(op) | Next::IssueAnew(op) => {
                 assert_sound(&op, layout, seed);
                 in_flight.push(op);
                 issued += 1;

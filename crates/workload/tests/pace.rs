@@ -21,7 +21,7 @@ fn until(job: &job::Job, seed: u64, end: Nanos) -> Vec<Decision> {
     loop {
         match issuer.next(now) {
             Next::Issue(op) if op.intended >= end => return ops,
-            Next::Issue(op) => {
+            Next::Issue(op) | Next::IssueAnew(op) => {
                 issuer.complete(&op, now);
                 ops.push(op);
             }
@@ -109,7 +109,7 @@ fn a_kind_without_a_rate_fills_the_gaps() {
     for step in 0..100_000u64 {
         let now = Nanos::from_micros(step * 10);
         match issuer.next(now) {
-            Next::Issue(op) => {
+            Next::Issue(op) | Next::IssueAnew(op) => {
                 writes += u64::from(op.kind == OpKind::Write);
                 assert!(op.kind == OpKind::Write || op.intended == now);
                 issuer.complete(&op, now);
@@ -170,7 +170,7 @@ fn thinktime_may_follow_a_span_of_time() {
     let (mut now, mut per_second) = (Nanos::ZERO, vec![0; 20]);
     while now < Nanos::from_secs(20) {
         match issuer.next(now) {
-            Next::Issue(op) => {
+            Next::Issue(op) | Next::IssueAnew(op) => {
                 per_second[(now.get() / 1_000_000_000) as usize] += 1;
                 now += Nanos::from_millis(100);
                 issuer.complete(&op, now);

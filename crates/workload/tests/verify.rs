@@ -40,7 +40,7 @@ impl Disk {
         let (mut now, mut checked) = (Nanos::ZERO, 0);
         for _ in 0..most {
             match issuer.next(now) {
-                Next::Issue(op) => {
+                Next::Issue(op) | Next::IssueAnew(op) => {
                     match op.kind {
                         OpKind::Write => issuer.fill(&op, self.range(&op)),
                         OpKind::Trim => self.range(&op).fill(0),
@@ -116,7 +116,7 @@ fn every_method_finds_a_changed_byte_anywhere() {
 /// Writes the block around `at` once more.
 fn fill_again(writer: &Issuer, disk: &mut Disk, at: usize) {
     let mut again = writer.verify_pass().expect("writes");
-    while let Next::Issue(op) = again.next(Nanos::ZERO) {
+    while let Next::Issue(op) | Next::IssueAnew(op) = again.next(Nanos::ZERO) {
         if (op.offset..op.offset + u64::from(op.length)).contains(&(at as u64)) {
             writer.fill(&op, disk.range(&op));
         }

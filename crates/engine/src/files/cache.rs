@@ -27,18 +27,18 @@ pub fn advise(file: &File, advice: Advice) {
     unsafe { libc::posix_fadvise64(file.fd(), 0, 0, advice) };
 }
 
-/// Drops what the page cache holds of a file or device, so that a run begins cold. Pages that are not yet
-/// written stay.
+/// Drops what the page cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that reads
+/// come from below it. Pages that are not yet written stay. Of a block device everything is dropped.
 ///
 /// # Errors
 ///
 /// When the system refuses, as it does with block devices to users other than root.
-pub fn invalidate(file: &File) -> Result<(), Error> {
+pub fn invalidate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
     let error = match file.kind() {
         FileKind::Character => return Ok(()),
         FileKind::Regular => {
             // SAFETY: the call takes no memory. It returns its error number.
-            match unsafe { libc::posix_fadvise64(file.fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
+            match unsafe { libc::posix_fadvise64(file.fd(), offset as i64, length as i64, libc::POSIX_FADV_DONTNEED) } {
                 0 => return Ok(()),
                 errno => io::Error::from_raw_os_error(errno),
             }

@@ -99,7 +99,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         let ways = || [Some(resident_bytes(&file).unwrap()), mapped(file.fd(), 1 << 20).ok().map(|n| n * page_bytes())];
         assert_eq!(ways(), [Some(1 << 20); 2]);
-        files::invalidate(&file).unwrap();
+        files::invalidate(&file, 0, 0).unwrap();
         assert_eq!(ways(), [Some(0); 2]);
     }
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::{self, Access, Content, Fallocate, FileKind, Laid, Layout, OpenSync, Progress};
-use engine::{Error, ErrorKind, probe};
+use engine::{Clock, EngineKind, Error, ErrorKind, Setup, Visitor, probe, with_target};
+use target::Target;
 
 const MIB: u64 = 1 << 20;
 
@@ -178,7 +179,28 @@ fn an_invalidated_file_is_out_of_the_page_cache() {
     lay(&layout(path.clone(), MIB, Content::Filled)).unwrap();
     let file = files::open(&path, READ).unwrap();
     assert_eq!(probe::resident_bytes(&file).unwrap(), MIB);
-    files::invalidate(&file).unwrap();
+    files::invalidate(&file, 0, 0).unwrap();
     assert_eq!(probe::resident_bytes(&file).unwrap(), 0);
-    files::invalidate(&files::open("/dev/null".as_ref(), READ).unwrap()).unwrap();
+    files::invalidate(&files::open("/dev/null".as_ref(), READ).unwrap(), 0, 0).unwrap();
+}
+
+/// What an engine is asked to forget, and only that.
+#[test]
+fn engines_drop_the_region_they_are_told_to_from_the_page_cache() {
+    struct Forget;
+    impl Visitor for Forget {
+        type Output = ();
+        fn visit<T: Target>(self, mut target: T) {
+            target.invalidate(0, 4 * MIB, 4 * MIB);
+        }
+    }
+    let scratch = Scratch::new("forgotten");
+    for engine in EngineKind::ALL.into_iter().filter(|engine| *engine != EngineKind::Null) {
+        let path = scratch.path(engine.name());
+        // The cache may keep its pages in blocks of up to 2 MiB, and drops whole ones.
+        lay(&layout(path.clone(), 16 * MIB, Content::Filled)).unwrap();
+        let open = || files::open(&path, READ).unwrap();
+        with_target(&Setup::new(engine, 1, 4096, Clock::start()), vec![open()], Forget).unwrap();
+        assert_eq!(probe::resident_bytes(&open()).unwrap(), 12 * MIB, "{}", engine.name());
+    }
 }

@@ -157,6 +157,10 @@ impl<T: Target> Target for Faulty<T> {
         }
     }
 
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.inner.invalidate(file, offset, length);
+    }
+
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
         self.inner.buffer(tag)
     }

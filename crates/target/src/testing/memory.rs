@@ -49,10 +49,24 @@ pub struct Memory {
     buffers: Vec<Vec<u8>>,
     pending: BinaryHeap<Reverse<Pending>>,
     submissions: u64,
+    invalidated: Vec<Invalidated>,
     latency: Nanos,
     jitter: Nanos,
     random: Random,
     now: Nanos,
+}
+
+/// A call of [`Target::invalidate`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Invalidated {
+    /// How many operations had been submitted before it.
+    pub submissions: u64,
+    /// Which file.
+    pub file: u32,
+    /// From where on, in bytes.
+    pub offset: u64,
+    /// How many bytes; zero for all to the end.
+    pub length: u64,
 }
 
 /// An operation on its way, ordered by when it will be done and then by when it was submitted.
@@ -74,6 +88,7 @@ impl Memory {
             buffers: vec![vec![0; model.buffer_bytes as usize]; model.depth as usize],
             pending: BinaryHeap::new(),
             submissions: 0,
+            invalidated: Vec::new(),
             latency: model.latency,
             jitter: model.jitter,
             random: Random::new(model.seed, 0),
@@ -91,6 +106,12 @@ impl Memory {
     #[must_use]
     pub fn submissions(&self) -> u64 {
         self.submissions
+    }
+
+    /// What was to be forgotten so far, in order. There is no cache, so that nothing changes by it.
+    #[must_use]
+    pub fn invalidated(&self) -> &[Invalidated] {
+        &self.invalidated
     }
 
     fn perform(&mut self, op: &Op) -> i32 {
@@ -163,6 +184,10 @@ impl Target for Memory {
                 return;
             }
         }
+    }
+
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.invalidated.push(Invalidated { submissions: self.submissions, file, offset, length });
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

@@ -4,4 +4,4 @@ mod faulty;
 mod memory;
 
 pub use faulty::{Faults, Faulty, Injected};
-pub use memory::{Memory, Model};
+pub use memory::{Invalidated, Memory, Model};

@@ -35,6 +35,8 @@ impl Issuer {
         let simple = pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
         Ok(Self {
             lane: Lane::new(mix, &pace, &rules, simple),
+            invalidates: job.files.invalidate && !job.engine.direct && rules.has_passes(),
+            anew: false,
             attention: pairs.is_some() || think.is_some(),
             mix,
             pace,

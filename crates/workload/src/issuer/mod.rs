@@ -12,7 +12,7 @@ use units::random::Random;
 
 use crate::decision::{Decision, Next, OpKind, Worker};
 use crate::error::WorkloadError;
-use crate::files::Layout;
+use crate::files::{FileExtent, Layout};
 use crate::limits::Limits;
 use crate::mix::Mix;
 use crate::offsets::{Cursor, Rules};
@@ -34,6 +34,10 @@ use replay::Replay;
 pub struct Issuer {
     lane: Lane,
     attention: bool,
+    /// Caches forget the files whenever these are gone through anew.
+    invalidates: bool,
+    /// The next operation begins such a pass.
+    anew: bool,
     mix: Mix,
     pace: Pace,
     limits: Limits,
@@ -129,9 +133,18 @@ impl Issuer {
                 return next;
             }
             if let Some(next) = self.next_data(now) {
-                return next;
+                return if self.attention { self.marked(next) } else { next };
             }
             self.end_loop();
+        }
+    }
+
+    /// Says of the first operation of another pass that it is that.
+    #[cold]
+    fn marked(&mut self, next: Next) -> Next {
+        match next {
+            Next::Issue(op) if std::mem::take(&mut self.anew) => Next::IssueAnew(op),
+            other => other,
         }
     }
 
@@ -184,7 +197,15 @@ impl Issuer {
         for file in &mut self.files {
             file.next_pass(&self.rules);
         }
+        self.go_anew();
         self.picker.restart();
+    }
+
+    /// The next operation is the first of a pass over all files, and not the first that there is.
+    pub(super) fn go_anew(&mut self) {
+        if self.invalidates {
+            (self.anew, self.attention) = (true, true);
+        }
     }
 
     #[inline(always)]
@@ -255,7 +276,7 @@ impl Issuer {
         }
         let held = self.hold(now);
         if held.is_none() {
-            self.attention = self.think.is_some() || self.pairs.is_some();
+            self.attention = self.anew || self.think.is_some() || self.pairs.is_some();
         }
         held
     }
@@ -391,6 +412,12 @@ impl Issuer {
     /// The first block that is not what was written.
     pub fn check(&self, op: &Decision, data: &[u8]) -> Result<(), Mismatch> {
         self.verifier.as_ref().map_or(Ok(()), |verifier| verifier.check(op, data))
+    }
+
+    /// The regions of the files, in the order in which decisions refer to them.
+    #[must_use]
+    pub fn regions(&self) -> &[FileExtent] {
+        &self.origin.layout.files
     }
 
     /// The most bytes of an operation: how large buffers have to be.

@@ -38,6 +38,7 @@ impl Issuer {
         }
         let mut issuer = Self::loading(&again.job, again.worker, &again.layout, again.seed).ok()?;
         issuer.replay(writes);
+        issuer.go_anew();
         let passes = self.possible_passes(once);
         if let Some(verifier) = &mut issuer.verifier {
             verifier.demand(passes);
@@ -80,7 +81,8 @@ impl Issuer {
             match self.next_data(Nanos::MAX) {
                 Some(Next::Issue(op)) if op.kind == written => {
                     self.replay = self.replay.map(|replay| Replay { left: replay.left - 1 });
-                    return Next::Issue(Decision { kind: OpKind::Read, intended: now, ..op });
+                    let read = Decision { kind: OpKind::Read, intended: now, ..op };
+                    return self.marked(Next::Issue(read));
                 }
                 Some(_) => self.completed += 1,
                 None => self.end_loop(),

@@ -98,6 +98,11 @@ impl Rules {
         whole && (!self.random || matches!(self.method, Method::Permuted(_) | Method::Covered(_)))
     }
 
+    /// Whether one can be through with a file: where each offset is drawn by itself, all are possible at any time.
+    pub(crate) fn has_passes(&self) -> bool {
+        !self.random || self.method != Method::Drawn
+    }
+
     /// Whether a region of `bytes` has more blocks than a map can be made for.
     pub(crate) fn is_too_large(&self, bytes: u64) -> bool {
         let blocks = match self.method {

@@ -169,7 +169,7 @@ pub(crate) fn drain(issuer: &mut Issuer, most: usize) -> Vec<Decision> {
     let (mut ops, mut now) = (Vec::new(), Nanos::ZERO);
     while ops.len() < most {
         match issuer.next(now) {
-            Next::Issue(op) => {
+            Next::Issue(op) | Next::IssueAnew(op) => {
                 issuer.complete(&op, now);
                 ops.push(op);
             }
