@@ -158,6 +158,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l number_ios -d 'End
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l numjobs -d 'How many workers run this job, each on its own.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset -d 'Where in its files the job begins.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset_increment -d 'How much further each clone begins.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l openfiles -d 'How many files are open at once at most; all unless set.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l overwrite -d 'Write a file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l per_job_logs -d 'A log for each worker.' -r -f -a "0\t''

@@ -215,6 +215,7 @@ fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::Fi
         punch_holes: shared.dialect == Dialect::Strict,
     };
     let mut opened = Vec::with_capacity(member.files.files.len());
+    let limited = job.files.openfiles.is_some_and(|most| (most as usize) < member.files.files.len());
     for planned in &member.files.files {
         let file = files::open(Path::new(&planned.path), access)?;
         if access.direct {
@@ -226,6 +227,9 @@ fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::Fi
         }
         // As fio does unless told otherwise: else the kernel reads ahead of random reads.
         files::advise(&file, if job.pattern.random { Advice::Random } else { Advice::Sequential });
+        if limited {
+            file.close();
+        }
         opened.push(file);
     }
     Ok(opened)

@@ -107,3 +107,20 @@ fn room_was_asked_for_that_a_bounded_job_does_not_need() {
         assert!(allocated < 1 << 20, "{allocated} bytes are taken");
     }
 }
+
+#[test]
+fn openfiles_was_accepted_without_effect() {
+    for rest in [
+        "--rw=read --ioengine=psync",
+        "--rw=randwrite --ioengine=io_uring --iodepth=8 --verify=crc32c --end_fsync=1",
+        "--rw=write --ioengine=libaio --iodepth=8 --verify=crc32c --io_size=100k --file_service_type=random",
+        "--rw=randrw --ioengine=mmap --fsync=3 --loops=2",
+    ] {
+        let scratch = Scratch::new();
+        let line = format!("--name=a --nrfiles=60 --openfiles=2 --size=480k --bs=4k {rest}");
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -n 24 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_fathom"), "fio"]);
+        let outcome = run(limited.args(words(&line)).current_dir(&scratch)).expect_code(0);
+        assert!(outcome.stdout.contains("err= 0"), "{}", outcome.stdout);
+    }
+}

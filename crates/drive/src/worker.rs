@@ -243,6 +243,7 @@ impl Worker {
                     issued += 1;
                 }
                 Next::Until(instant) => break self.wait_until(instant.min(self.end)),
+                Next::Close(file) => target.close(file),
                 Next::Blocked => break Wake::Completions(1),
                 Next::Done => {
                     self.exhausted = true;

@@ -153,7 +153,7 @@ impl Aio {
         Ok(Request {
             data: u64::from(op.tag.0),
             command: if op.kind == Kind::Read { COMMAND_READ } else { COMMAND_WRITE },
-            fd: file.fd() as u32,
+            fd: file.live_fd()? as u32,
             buffer: start as u64,
             bytes: u64::from(op.length),
             offset: op.offset as i64,
@@ -302,6 +302,20 @@ impl Target for Aio {
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         inline::invalidate(self.files.get(file as usize), offset, length);
+    }
+
+    fn close(&mut self, file: u32) {
+        // Requests name descriptors by number until they are handed over.
+        self.flush();
+        while !self.held.is_empty() {
+            let mut done = std::mem::take(&mut self.ready);
+            self.collect(&mut done);
+            self.ready = done;
+            self.flush();
+        }
+        if let Some(file) = self.files.get(file as usize) {
+            file.close();
+        }
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

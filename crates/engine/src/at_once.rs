@@ -11,10 +11,13 @@ use crate::setup::Setup;
 /// Carries out one operation and returns when it is done.
 pub(crate) trait Perform {
     /// The result as a completion tells it: bytes, or an error number negated.
-    fn perform(&self, op: &Op, buffers: &Buffers) -> i32;
+    fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32;
 
     /// [`Target::invalidate`].
     fn invalidate(&self, file: u32, offset: u64, length: u64);
+
+    /// Gives back what a file holds, until the next operation on it.
+    fn close(&mut self, file: u32);
 }
 
 /// A target that carries out each operation inside [`Target::submit`] and hands it over at the next wait.
@@ -61,6 +64,10 @@ impl<P: Perform> Target for AtOnce<P> {
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         self.performer.invalidate(file, offset, length);
+    }
+
+    fn close(&mut self, file: u32) {
+        self.performer.close(file);
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

@@ -133,7 +133,13 @@ impl<C: Call> Perform for Blocking<C> {
         inline::invalidate(self.files.get(file as usize), offset, length);
     }
 
-    fn perform(&self, op: &Op, buffers: &Buffers) -> i32 {
+    fn close(&mut self, file: u32) {
+        if let Some(file) = self.files.get(file as usize) {
+            file.close();
+        }
+    }
+
+    fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32 {
         let Some(file) = self.files.get(op.file as usize) else {
             return -libc::EBADF;
         };
@@ -143,10 +149,14 @@ impl<C: Call> Perform for Blocking<C> {
         let Some(start) = buffers.span(op.tag, op.skip, op.length) else {
             return -libc::EFAULT;
         };
+        let fd = match file.live_fd() {
+            Ok(fd) => fd,
+            Err(errno) => return errno,
+        };
         let write = op.kind == Kind::Write;
         loop {
             // SAFETY: the span lies within the tag's buffer, which nobody else uses while `buffers` is borrowed.
-            let result = unsafe { self.call.transfer(file.fd(), write, start, op.length as usize, op.offset as i64) };
+            let result = unsafe { self.call.transfer(fd, write, start, op.length as usize, op.offset as i64) };
             if result >= 0 {
                 return result as i32;
             }

@@ -15,12 +15,16 @@ pub(crate) const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_
 /// Syncs or trims; returns bytes or a negated error number as completions carry it. Reads and writes are not
 /// its business and get `EINVAL`.
 pub(crate) fn perform(file: &File, op: &Op) -> i32 {
+    let fd = match file.live_fd() {
+        Ok(fd) => fd,
+        Err(errno) => return errno,
+    };
     match op.kind {
         // SAFETY: the call takes no memory.
-        Kind::Sync => retried(0, || unsafe { libc::fsync(file.fd()) }),
+        Kind::Sync => retried(0, || unsafe { libc::fsync(fd) }),
         // SAFETY: the call takes no memory.
-        Kind::DataSync => retried(0, || unsafe { libc::fdatasync(file.fd()) }),
-        Kind::Trim => trim(file, op),
+        Kind::DataSync => retried(0, || unsafe { libc::fdatasync(fd) }),
+        Kind::Trim => trim(file, fd, op),
         Kind::Read | Kind::Write => -libc::EINVAL,
     }
 }
@@ -31,13 +35,13 @@ pub(crate) fn invalidate(file: Option<&File>, offset: u64, length: u64) {
     let _ = file.map(|file| files::invalidate(file, offset, length));
 }
 
-fn trim(file: &File, op: &Op) -> i32 {
+fn trim(file: &File, fd: RawFd, op: &Op) -> i32 {
     let bytes = i32::try_from(op.length).unwrap_or(i32::MAX);
     match file.kind() {
-        FileKind::Block => retried(bytes, || discard(file.fd(), op.offset, op.length)),
+        FileKind::Block => retried(bytes, || discard(fd, op.offset, op.length)),
         _ if punches(file) => {
             // SAFETY: the call takes no memory.
-            retried(bytes, || unsafe { libc::fallocate64(file.fd(), PUNCH, op.offset as i64, i64::from(op.length)) })
+            retried(bytes, || unsafe { libc::fallocate64(fd, PUNCH, op.offset as i64, i64::from(op.length)) })
         }
         // What the discard of a device would say here.
         FileKind::Regular | FileKind::Character => -libc::ENOTTY,

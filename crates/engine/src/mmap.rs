@@ -30,18 +30,32 @@ struct Mapping {
 impl Mapping {
     fn new(file: File) -> Result<Self, Error> {
         let bytes = usize::try_from(file.bytes()).unwrap_or(usize::MAX);
-        if bytes == 0 {
+        if bytes == 0 || file.is_closed() {
             return Ok(Self { file, base: None, bytes });
         }
-        let access = if file.access().write { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
-        // SAFETY: a new mapping at a place of the kernel's choice touches no memory that is in use.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.fd(), 0) };
-        if base == libc::MAP_FAILED {
-            let error = io::Error::last_os_error();
-            return Err(Error::system(ErrorKind::Engine, "map", file.path().display().to_string(), &error)
-                .with_remedy("a file must be readable to be mapped; use ioengine=psync where it is not"));
+        let base = map(&file, bytes)?;
+        Ok(Self { base: Some(base), file, bytes })
+    }
+
+    /// Maps the file again where it was closed.
+    fn reopen(&mut self) -> Result<(), i32> {
+        if self.base.is_none() && self.bytes > 0 {
+            self.file.live_fd()?;
+            self.base = Some(map(&self.file, self.bytes).map_err(|error| -error.errno.unwrap_or(libc::EIO))?);
         }
-        Ok(Self { base: NonNull::new(base.cast()), file, bytes })
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.unmap();
+        self.file.close();
+    }
+
+    fn unmap(&mut self) {
+        if let Some(base) = self.base.take() {
+            // SAFETY: the mapping is this one's own, and no reference into it is ever made.
+            unsafe { libc::munmap(base.as_ptr().cast(), self.bytes) };
+        }
     }
 
     /// Where an operation's bytes are in the mapping, and how many of them there are before its end.
@@ -89,11 +103,23 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if let Some(base) = self.base {
-            // SAFETY: the mapping is this one's own, and no reference into it is ever made.
-            unsafe { libc::munmap(base.as_ptr().cast(), self.bytes) };
-        }
+        self.unmap();
     }
+}
+
+fn map(file: &File, bytes: usize) -> Result<NonNull<u8>, Error> {
+    let access = if file.access().write { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+    // SAFETY: a new mapping at a place of the kernel's choice touches no memory that is in use.
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.fd(), 0) };
+    if base == libc::MAP_FAILED {
+        return Err(refused(file, &io::Error::last_os_error()));
+    }
+    NonNull::new(base.cast()).ok_or_else(|| refused(file, &io::Error::from_raw_os_error(libc::ENOMEM)))
+}
+
+fn refused(file: &File, error: &io::Error) -> Error {
+    Error::system(ErrorKind::Engine, "map", file.path().display().to_string(), error)
+        .with_remedy("a file must be readable to be mapped; use ioengine=psync where it is not")
 }
 
 impl Mmap {
@@ -109,10 +135,19 @@ impl Perform for Mmap {
         inline::invalidate(self.mappings.get(file as usize).map(|mapping| &mapping.file), offset, length);
     }
 
-    fn perform(&self, op: &Op, buffers: &Buffers) -> i32 {
-        let Some(mapping) = self.mappings.get(op.file as usize) else {
+    fn close(&mut self, file: u32) {
+        if let Some(mapping) = self.mappings.get_mut(file as usize) {
+            mapping.close();
+        }
+    }
+
+    fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32 {
+        let Some(mapping) = self.mappings.get_mut(op.file as usize) else {
             return -libc::EBADF;
         };
+        if let Err(errno) = mapping.reopen() {
+            return errno;
+        }
         match op.kind {
             Kind::Trim => return inline::perform(&mapping.file, op),
             Kind::Sync | Kind::DataSync => return mapping.sync(),

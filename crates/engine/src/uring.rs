@@ -85,6 +85,9 @@ pub(crate) struct Uring {
     registered_buffers: bool,
     sqpoll: bool,
     iopoll: bool,
+    /// Operations were handed over that the kernel passes to its own threads at once: these look up a descriptor
+    /// only when they begin.
+    deferred: bool,
     /// Operations not yet handed over.
     held: Vec<Entry>,
     slots: Slots,
@@ -124,6 +127,7 @@ impl Uring {
             registered_buffers,
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
+            deferred: false,
             held: Vec::with_capacity(depth),
             slots: Slots::new(setup.depth),
             ready: Vec::with_capacity(depth),
@@ -140,7 +144,11 @@ impl Uring {
         else {
             return Route::Refused(-libc::EINVAL);
         };
-        let fd = types::Fd(if self.registered_files { op.file as RawFd } else { file.fd() });
+        let fd = if self.registered_files { Ok(op.file as RawFd) } else { file.live_fd() };
+        let fd = match fd {
+            Ok(fd) => types::Fd(fd),
+            Err(errno) => return Route::Refused(errno),
+        };
         let entry = match op.kind {
             Kind::Read | Kind::Write => transfer(fd, op, start, self.registered_buffers),
             _ if self.iopoll || (op.kind == Kind::Trim && !inline::punches(file)) => return Route::Inline,
@@ -150,6 +158,17 @@ impl Uring {
         };
         let flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
         Route::Ring(entry.flags(flags).user_data(Label::of(op).0))
+    }
+
+    /// Waits for everything in flight.
+    #[cold]
+    fn settle(&mut self) {
+        while self.slots.in_flight() > 0 {
+            self.enter(self.slots.in_flight(), None);
+            let mut done = std::mem::take(&mut self.ready);
+            self.collect(&mut done);
+            self.ready = done;
+        }
     }
 
     /// Carries out what the ring cannot, after everything before it has been handed over.
@@ -279,6 +298,7 @@ impl Target for Uring {
     fn submit(&mut self, op: Op) {
         match self.route(&op) {
             Route::Ring(entry) => {
+                self.deferred |= !matches!(op.kind, Kind::Read | Kind::Write);
                 self.slots.take(op.tag);
                 self.held.push(entry);
             }
@@ -298,6 +318,23 @@ impl Target for Uring {
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         inline::invalidate(self.files.get(file as usize), offset, length);
+    }
+
+    fn close(&mut self, file: u32) {
+        if self.registered_files {
+            return;
+        }
+        // Entries name descriptors by number until the kernel, or its thread, has taken them.
+        self.flush();
+        while !self.ring.submission().is_empty() {
+            self.enter(0, None);
+        }
+        if std::mem::take(&mut self.deferred) {
+            self.settle();
+        }
+        if let Some(file) = self.files.get(file as usize) {
+            file.close();
+        }
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
@@ -377,6 +414,9 @@ fn check_polled(file: &File) -> Result<(), Error> {
 }
 
 fn register_files(ring: &IoUring, setup: &Setup, files: &[File]) -> Result<bool, Error> {
+    if files.iter().any(File::is_closed) {
+        return if setup.registerfiles { Err(not_all_open()) } else { Ok(false) };
+    }
     let fds: Vec<RawFd> = files.iter().map(File::fd).collect();
     match ring.submitter().register_files(&fds) {
         Ok(()) => Ok(true),
@@ -386,6 +426,12 @@ fn register_files(ring: &IoUring, setup: &Setup, files: &[File]) -> Result<bool,
         }
         Err(_) => Ok(false),
     }
+}
+
+fn not_all_open() -> Error {
+    let reason = "not all of them are open at the same time";
+    Error::found(ErrorKind::Engine, "register files with", "io_uring", reason)
+        .with_remedy("leave out registerfiles=1, or openfiles")
 }
 
 fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {

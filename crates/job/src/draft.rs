@@ -112,6 +112,7 @@ fn default_files() -> FileOptions {
         directories: Vec::new(),
         filename_format: "$jobname.$jobnum.$filenum".to_owned(),
         nrfiles: 1,
+        openfiles: None,
         service: FileService { order: FileOrder::RoundRobin, switch_every: 1 },
         filesize: None,
         create_on_open: false,

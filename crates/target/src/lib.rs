@@ -99,6 +99,12 @@ pub trait Target {
     /// or none that listens. Operations in flight go on; the target's clock may move.
     fn invalidate(&mut self, file: u32, offset: u64, length: u64);
 
+    /// Nothing is submitted to this file for now: what it holds can go, and is had again when it is needed. What is
+    /// in flight there completes. Targets without anything to give back do nothing.
+    fn close(&mut self, file: u32) {
+        let _ = file;
+    }
+
     /// The buffer of a tag that is not in flight, whole; `None` where the target keeps no bytes.
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]>;
 }

@@ -73,6 +73,8 @@ pub enum Next {
     Until(Nanos),
     /// Nothing before an operation in flight has completed.
     Blocked,
+    /// Nothing more goes to this file for now, and another is about to be opened (`openfiles`): close it.
+    Close(u32),
     /// Nothing any more.
     Done,
 }

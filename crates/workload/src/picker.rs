@@ -15,6 +15,36 @@ pub(crate) struct Picker {
     left: u32,
     /// How many files there are, at least 1.
     files: usize,
+    /// Which files are open, where not all can be.
+    window: Option<Window>,
+}
+
+/// Files that are open at the same time, of more than there may be (`openfiles`): a file is open from its first
+/// operation until it has been gone through.
+#[derive(Clone, Debug)]
+struct Window {
+    open: Vec<bool>,
+    /// How many more may be opened.
+    room: u32,
+    /// Files that nobody has been told of yet that they are to be closed.
+    retired: Vec<u32>,
+}
+
+impl Window {
+    fn new(openfiles: Option<u32>, files: usize) -> Option<Self> {
+        let room = openfiles.filter(|&most| (most as usize) < files)?.max(1);
+        Some(Self { open: vec![false; files], room, retired: Vec::new() })
+    }
+
+    fn admits(&self, file: usize) -> bool {
+        self.open[file] || self.room > 0
+    }
+
+    fn enter(&mut self, file: usize) {
+        if !std::mem::replace(&mut self.open[file], true) {
+            self.room -= 1;
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -25,7 +55,7 @@ enum Order {
 }
 
 impl Picker {
-    pub(crate) fn new(service: FileService, files: usize, key: u64) -> Self {
+    pub(crate) fn new(service: FileService, openfiles: Option<u32>, files: usize, key: u64) -> Self {
         let draw = |shape| Order::Drawn(Draw::new(&shape, files as u64, 1, key));
         let order = match service.order {
             FileOrder::RoundRobin => Order::RoundRobin,
@@ -37,7 +67,8 @@ impl Picker {
         };
         // There is nothing to switch to from a file that is alone.
         let switch_every = if files == 1 { u32::MAX } else { service.switch_every.max(1) };
-        let mut picker = Self { order, switch_every, current: 0, left: 0, files };
+        let window = Window::new(openfiles, files);
+        let mut picker = Self { order, switch_every, current: 0, left: 0, files, window };
         picker.restart();
         picker
     }
@@ -62,18 +93,52 @@ impl Picker {
             Order::Sequential => self.current,
             Order::Drawn(draw) => draw.draw(random) as usize,
         };
-        self.current = not_done(files, wanted)?;
+        self.current = match &mut self.window {
+            None => first_of(files, wanted, |_| true)?,
+            Some(window) => {
+                let file = first_of(files, wanted, |file| window.admits(file))?;
+                window.enter(file);
+                file
+            }
+        };
         self.left = self.switch_every - 1;
         Some(self.current)
     }
+
+    /// Whether not all files can be open at the same time.
+    #[inline]
+    pub(crate) const fn is_limited(&self) -> bool {
+        self.window.is_some()
+    }
+
+    /// A file has been gone through, or was only opened to be synced.
+    pub(crate) fn retire(&mut self, file: u32) {
+        if let Some(window) = &mut self.window {
+            window.room += u32::from(std::mem::take(&mut window.open[file as usize]));
+            window.retired.push(file);
+        }
+    }
+
+    /// A file that is to be closed.
+    pub(crate) fn take_retired(&mut self) -> Option<u32> {
+        self.window.as_mut()?.retired.pop()
+    }
+
+    /// Has all files closed that `before` left open.
+    pub(crate) fn succeed(&mut self, before: &Self) {
+        if let (Some(window), Some(before)) = (&mut self.window, &before.window) {
+            let open = before.open.iter().enumerate().filter(|(_, open)| **open).map(|(file, _)| file as u32);
+            window.retired.extend(open.chain(before.retired.iter().copied()));
+        }
+    }
 }
 
-/// The first file at or behind `wanted` that is not done, going round.
+/// The first file at or behind `wanted`, going round, that is admitted and not done.
 #[inline]
-fn not_done(files: &[Cursor], wanted: usize) -> Option<usize> {
-    if files.get(wanted).is_some_and(|file| !file.is_done()) {
+fn first_of(files: &[Cursor], wanted: usize, admits: impl Fn(usize) -> bool) -> Option<usize> {
+    if files.get(wanted).is_some_and(|file| !file.is_done() && admits(wanted)) {
         return Some(wanted);
     }
     let count = files.len();
-    (1..count).map(|step| (wanted + step) % count).find(|&index| !files[index].is_done())
+    (1..count).map(|step| (wanted + step) % count).find(|&index| !files[index].is_done() && admits(index))
 }

@@ -121,6 +121,7 @@ fn play(issuer: &mut Issuer, layout: &Layout, random: &mut Random, seed: u64) {
                 let op = in_flight.pop().unwrap_or_else(|| panic!("seed {seed}: blocked with nothing in flight"));
                 issuer.complete(&op, now);
             }
+            Next::Close(_) => {}
             Next::Done => return,
         }
         if issued == 3000 {

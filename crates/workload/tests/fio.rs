@@ -10,7 +10,7 @@ use std::process::Command;
 
 use common::*;
 use job::{BlockSizes, FileOrder, FileService, Job, PerKind, Size};
-use units::Bytes;
+use units::{Bytes, Nanos};
 use workload::{Decision, FileFact, Issuer, OpKind, Worker, plan_files};
 
 /// fio's arguments and the same job for Fathom.
@@ -229,4 +229,33 @@ fn counts_equal_those_of_fio() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What fio 3.33 does with six files of two blocks each and `openfiles=2`, as strace shows it.
+#[test]
+fn at_most_openfiles_are_open_in_fios_order() {
+    use workload::Next;
+    let cases = [
+        (FileOrder::RoundRobin, "0 1 0 -0 1 -1 2 3 2 -2 3 -3 4 5 4 -4 5 -5"),
+        (FileOrder::Sequential, "0 0 -0 1 1 -1 2 2 -2 3 3 -3 4 4 -4 5 5 -5"),
+    ];
+    for (order, expected) in cases {
+        let mut job = rw("read");
+        job.files.openfiles = Some(2);
+        job.files.service.order = order;
+        let mut issuer = issuer(&job, &files(&[8192; 6]), 1);
+        let mut told = Vec::new();
+        loop {
+            match issuer.next(Nanos::ZERO) {
+                Next::Issue(op) => {
+                    issuer.complete(&op, Nanos::ZERO);
+                    told.push(op.file.to_string());
+                }
+                Next::Close(file) => told.push(format!("-{file}")),
+                Next::Done => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(told.join(" "), expected);
+    }
 }

@@ -54,6 +54,7 @@ impl Disk {
                 }
                 Next::Until(instant) => now = instant,
                 Next::Blocked => panic!("blocked with nothing in flight"),
+                Next::Close(_) => {}
                 Next::Done => break,
             }
         }

@@ -19,6 +19,7 @@ pub enum Advice {
 
 /// Tells the page cache in which order a file or device will be read. A kernel that does not listen is no error.
 pub fn advise(file: &File, advice: Advice) {
+    file.keep_advice(advice);
     let advice = match advice {
         Advice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
         Advice::Random => libc::POSIX_FADV_RANDOM,
@@ -34,6 +35,12 @@ pub fn advise(file: &File, advice: Advice) {
 ///
 /// When the system refuses, as it does with block devices to users other than root.
 pub fn invalidate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
+    if file.is_closed() {
+        // It is closed once more: other files may be open in its place.
+        let dropped = file.live_fd().map_or(Ok(()), |_| invalidate(file, offset, length));
+        file.close();
+        return dropped;
+    }
     let error = match file.kind() {
         FileKind::Character => return Ok(()),
         FileKind::Regular => {

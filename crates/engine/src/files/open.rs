@@ -1,11 +1,13 @@
 //! Opening files and devices, and what is known of them.
 
+use std::cell::{Cell, RefCell};
 use std::fs::{Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use super::cache::{Advice, advise};
 use crate::error::{Error, ErrorKind};
 
 /// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
@@ -66,7 +68,11 @@ impl OpenSync {
 /// An open file or device.
 #[derive(Debug)]
 pub struct File {
-    file: std::fs::File,
+    /// `None` while it is closed, until the next operation on it.
+    file: RefCell<Option<std::fs::File>>,
+    /// Its descriptor, less than zero while it is closed.
+    fd: Cell<RawFd>,
+    advice: Cell<Option<Advice>>,
     path: PathBuf,
     kind: FileKind,
     bytes: u64,
@@ -117,8 +123,46 @@ impl File {
         self.access
     }
 
+    /// Closes it until the next operation on it, so that more files can be used than may be open at a time. What is
+    /// in flight there completes.
+    pub fn close(&self) {
+        self.fd.set(-1);
+        drop(self.file.take());
+    }
+
+    /// Whether it is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.fd.get() < 0
+    }
+
+    /// Its descriptor, less than zero if it is closed.
+    #[inline]
     pub(crate) fn fd(&self) -> RawFd {
-        self.file.as_raw_fd()
+        self.fd.get()
+    }
+
+    /// Its descriptor; it is opened again if it was closed. The error is a completion's: a number, negated.
+    #[inline]
+    pub(crate) fn live_fd(&self) -> Result<RawFd, i32> {
+        let fd = self.fd.get();
+        if fd >= 0 { Ok(fd) } else { self.reopen() }
+    }
+
+    #[cold]
+    fn reopen(&self) -> Result<RawFd, i32> {
+        let again = Access { create: false, ..self.access };
+        let file = open_raw(&self.path, again).map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
+        self.fd.set(file.as_raw_fd());
+        self.file.replace(Some(file));
+        if let Some(advice) = self.advice.get() {
+            advise(self, advice);
+        }
+        Ok(self.fd.get())
+    }
+
+    /// What the page cache was told of it, to be told again whenever it is opened.
+    pub(super) fn keep_advice(&self, advice: Advice) {
+        self.advice.set(Some(advice));
     }
 }
 
@@ -162,6 +206,20 @@ pub fn open(path: &Path, access: Access) -> Result<File, Error> {
     if access.create {
         make_parents(path)?;
     }
+    let file = open_raw(path, access).map_err(|error| refused(path, access, &error))?;
+    let metadata = file.metadata().map_err(|error| Error::file("look at", path, &error))?;
+    let kind = kind_of(&metadata, path)?;
+    let bytes = match kind {
+        FileKind::Regular => metadata.len(),
+        FileKind::Block => device_bytes(&file).map_err(|error| Error::file("size", path, &error))?,
+        FileKind::Character => 0,
+    };
+    let unit_bytes = if access.direct { unit_bytes(&file, kind) } else { 1 };
+    let (fd, path) = (Cell::new(file.as_raw_fd()), path.to_owned());
+    Ok(File { file: RefCell::new(Some(file)), fd, advice: Cell::new(None), path, kind, bytes, unit_bytes, access })
+}
+
+fn open_raw(path: &Path, access: Access) -> io::Result<std::fs::File> {
     let direct = if access.direct { libc::O_DIRECT } else { 0 };
     let flags = direct | access.sync.flag();
     let open = |flags| {
@@ -173,20 +231,10 @@ pub fn open(path: &Path, access: Access) -> Result<File, Error> {
             .open(path)
     };
     // Access times are not what is measured; the kernel keeps them from files of other users only.
-    let file = match open(flags | libc::O_NOATIME) {
+    match open(flags | libc::O_NOATIME) {
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => open(flags),
         opened => opened,
     }
-    .map_err(|error| refused(path, access, &error))?;
-    let metadata = file.metadata().map_err(|error| Error::file("look at", path, &error))?;
-    let kind = kind_of(&metadata, path)?;
-    let bytes = match kind {
-        FileKind::Regular => metadata.len(),
-        FileKind::Block => device_bytes(&file).map_err(|error| Error::file("size", path, &error))?,
-        FileKind::Character => 0,
-    };
-    let unit_bytes = if access.direct { unit_bytes(&file, kind) } else { 1 };
-    Ok(File { file, path: path.to_owned(), kind, bytes, unit_bytes, access })
 }
 
 /// Removes a file. One that is not there is no failure.
@@ -234,7 +282,8 @@ fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
         Some(libc::EACCES | libc::EPERM) => {
             Error::file("open", path, error).with_remedy("run as a user who may use it, such as root")
         }
-        Some(libc::EMFILE) => Error::file("open", path, error).with_remedy("raise the limit of open files (ulimit -n)"),
+        Some(libc::EMFILE) => Error::file("open", path, error)
+            .with_remedy("raise the limit of open files (ulimit -n), or set openfiles to fewer than nrfiles"),
         Some(libc::EBUSY) => Error::file("open", path, error).with_remedy("something else uses it exclusively"),
         _ => Error::file("open", path, error),
     }

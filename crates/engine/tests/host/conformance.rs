@@ -6,9 +6,9 @@ use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::{self, Access};
 use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor, with_target};
-use target::Target;
 use target::conformance::{Subject, check};
 use target::testing::{Faults, Faulty};
+use target::{Kind, Op, Tag, Target};
 use units::Nanos;
 
 const FILE_BYTES: u64 = 1 << 20;
@@ -129,4 +129,77 @@ fn queues_conform_with_every_option() {
         check_on(&path, true, &setup);
         check_on(&path, false, &setup);
     }
+}
+
+/// Writes to one file after the other, closes each, and reads all back.
+struct OneAtATime {
+    files: u32,
+    name: String,
+}
+
+impl OneAtATime {
+    fn carry_out(target: &mut impl Target, kind: Kind, file: u32) {
+        let op = Op { tag: Tag(0), kind, file, offset: 0, length: 4096, skip: 0 };
+        let length = if kind == Kind::Sync { 0 } else { 4096 };
+        target.submit(Op { length, ..op });
+        let mut done = Vec::new();
+        if kind == Kind::Sync {
+            // Closed while it may be in flight.
+            target.close(file);
+        }
+        while done.is_empty() {
+            target.wait(1, Nanos::MAX, &mut done);
+        }
+        assert_eq!(done[0].result, length as i32, "{kind:?} on file {file}");
+    }
+
+    fn open_descriptors(&self) -> usize {
+        let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        let files = links.filter_map(|link| std::fs::read_link(link.path()).ok());
+        files.filter(|path| path.to_string_lossy().contains(&self.name)).count()
+    }
+}
+
+impl Visitor for OneAtATime {
+    type Output = ();
+
+    fn visit<T: Target>(self, mut target: T) {
+        for file in 0..self.files {
+            target.buffer(Tag(0)).unwrap().fill(file as u8 + 1);
+            for kind in [Kind::Write, Kind::Sync] {
+                Self::carry_out(&mut target, kind, file);
+            }
+            assert_eq!(self.open_descriptors(), 0, "file {file} is still open");
+        }
+        for file in 0..self.files {
+            Self::carry_out(&mut target, Kind::Read, file);
+            assert!(target.buffer(Tag(0)).unwrap().iter().all(|&byte| byte == file as u8 + 1));
+            assert_eq!(self.open_descriptors(), 1);
+            target.close(file);
+        }
+    }
+}
+
+#[test]
+fn closed_files_are_opened_again_when_they_are_used() {
+    let scratch = Scratch::new("reopened");
+    let sqpoll = Setup { sqpoll: true, ..setup(EngineKind::IoUring) };
+    let setups = EngineKind::ALL.into_iter().filter(|&engine| engine != EngineKind::Null).map(setup);
+    for (number, setup) in setups.chain([sqpoll]).enumerate() {
+        let name = format!("reopened-{number}-");
+        let file = |file: u32| {
+            let file = files::open(&scratch.file(&format!("{name}{file}"), 4096), access(false)).unwrap();
+            file.close();
+            file
+        };
+        println!("{setup:?}");
+        with_target(&setup, (0..4).map(file).collect(), OneAtATime { files: 4, name: name.clone() }).unwrap();
+    }
+    let gone = scratch.file("gone", 4096);
+    let file = files::open(&gone, access(false)).unwrap();
+    file.close();
+    std::fs::remove_file(&gone).unwrap();
+    let setup = Setup { registerfiles: true, ..setup(EngineKind::IoUring) };
+    let error = with_target(&setup, vec![file], Check(subject(&setup))).unwrap_err();
+    assert!(error.to_string().contains("leave out registerfiles=1, or openfiles"), "{error}");
 }

@@ -13,6 +13,8 @@ pub struct FileOptions {
     pub filename_format: String,
     /// How many files are generated per worker.
     pub nrfiles: u32,
+    /// How many of them are open at the same time; `None` for all.
+    pub openfiles: Option<u32>,
     /// Which file comes next.
     pub service: FileService,
     /// Size of each generated file: lowest and highest, equal for a fixed size.

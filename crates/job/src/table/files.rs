@@ -27,12 +27,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         })
         .alias(&["nr_files"])
         .default("1"),
-        accepted(
-            "openfiles",
-            Kind::Int(0, i64::MAX),
-            "How many files are open at once at most; all unless set.",
-            "all files of a job stay open, so that opening them is not measured",
-        ),
+        int("openfiles", (0, ANY), "How many files are open at once at most; all unless set.", |d, n| {
+            d.job.files.openfiles = u32::try_from(n).ok().filter(|&files| files > 0);
+        }),
         word("file_service_type", FILE_ORDERS, "Which file comes next.", file_service).default("roundrobin"),
         OptionSpec::new(
             "filesize",

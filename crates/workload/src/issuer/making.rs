@@ -43,7 +43,7 @@ impl Issuer {
             limits: Limits::new(job, layout, usable),
             sequence: 0,
             completed: 0,
-            picker: Picker::new(job.files.service, files.len(), own),
+            picker: Picker::new(job.files.service, job.files.openfiles, files.len(), own),
             files,
             rules,
             streams: Streams { kinds: Random::new(own, 1), places: Random::new(own, 2), files: Random::new(own, 3) },

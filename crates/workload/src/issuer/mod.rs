@@ -175,6 +175,7 @@ impl Issuer {
             if let Some((offset, length)) = cursor.next(&self.rules, kind, &mut self.streams.places) {
                 return Some((file as u32, offset, length));
             }
+            self.picker.retire(file as u32);
         }
     }
 
@@ -219,6 +220,9 @@ impl Issuer {
             self.writes += 1;
             self.schedule_sync(&op);
         }
+        if self.picker.is_limited() {
+            self.retire_if_done(file);
+        }
         if self.attention {
             self.follow_up(&op);
         }
@@ -247,6 +251,14 @@ impl Issuer {
         }
     }
 
+    /// Has a file closed that has been gone through, before another is opened.
+    fn retire_if_done(&mut self, file: u32) {
+        if self.files[file as usize].is_done() {
+            self.picker.retire(file);
+            self.attention = true;
+        }
+    }
+
     #[cold]
     fn end_loop(&mut self) {
         self.phase = Phase::Closing { next_file: 0 };
@@ -256,6 +268,9 @@ impl Issuer {
     /// Everything that may come before the next data operation.
     #[cold]
     fn attend(&mut self, now: Nanos) -> Option<Next> {
+        if let Some(file) = self.picker.take_retired() {
+            return Some(Next::Close(file));
+        }
         if self.replay.is_some() {
             return Some(self.replayed(now));
         }
@@ -331,6 +346,10 @@ impl Issuer {
     fn issue_sync(&mut self, sync: Decision) -> Next {
         let op = Decision { sequence: self.sequence, checked: false, ..sync };
         self.sequence += 1;
+        if sync.closing || self.files[sync.file as usize].is_done() {
+            self.picker.retire(sync.file);
+            self.attention = true;
+        }
         Next::Issue(op)
     }
 
@@ -354,6 +373,7 @@ impl Issuer {
         let op = Decision { kind: OpKind::Write, sequence: self.sequence, intended: now, ..trim };
         self.sequence += 1;
         self.writes += 1;
+        self.retire_if_done(op.file);
         Next::Issue(op)
     }
 

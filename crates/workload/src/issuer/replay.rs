@@ -39,6 +39,7 @@ impl Issuer {
         let mut issuer = Self::loading(&again.job, again.worker, &again.layout, again.seed).ok()?;
         issuer.replay(writes);
         issuer.go_anew();
+        issuer.picker.succeed(&self.picker);
         let passes = self.possible_passes(once);
         if let Some(verifier) = &mut issuer.verifier {
             verifier.demand(passes);
@@ -86,6 +87,9 @@ impl Issuer {
                 }
                 Some(_) => self.completed += 1,
                 None => self.end_loop(),
+            }
+            if let Some(file) = self.picker.take_retired() {
+                return Next::Close(file);
             }
         }
     }

@@ -33,6 +33,7 @@ pub(crate) fn job() -> Job {
             directories: Vec::new(),
             filename_format: "$jobname.$jobnum.$filenum".to_owned(),
             nrfiles: 1,
+            openfiles: None,
             service: FileService { order: FileOrder::RoundRobin, switch_every: 1 },
             filesize: None,
             create_on_open: false,
@@ -178,6 +179,7 @@ pub(crate) fn drain(issuer: &mut Issuer, most: usize) -> Vec<Decision> {
                 now = instant;
             }
             Next::Blocked => panic!("blocked with nothing in flight"),
+            Next::Close(_) => {}
             Next::Done => break,
         }
     }
