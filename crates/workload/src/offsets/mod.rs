@@ -144,6 +144,17 @@ fn method(job: &Job, sizes: &[Sizer; 3], used: [bool; 3]) -> Method {
     }
 }
 
+/// Where a sequence begins, from the start of the region.
+///
+/// Backwards and behind an `offset`, fio begins as far into the file as the region is long, as if the region began with
+/// the file; where that lies before the region, at its end.
+fn first_head(skip: i64, extent: FileExtent) -> i64 {
+    if skip >= 0 || extent.start == 0 || extent.start == extent.length {
+        return 0;
+    }
+    (extent.length as i64).saturating_sub_unsigned(extent.start).saturating_add(skip)
+}
+
 /// How far one file has been gone through.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
@@ -194,6 +205,7 @@ impl Cursor {
         {
             cursor.source = cursor.drawn(rules);
         }
+        cursor.heads = [first_head(rules.skip, extent); 3];
         cursor.begin_pass(rules);
         cursor
     }
@@ -216,7 +228,10 @@ impl Cursor {
 
     fn begin_pass(&mut self, rules: &Rules) {
         self.left = self.length;
-        self.heads = [0; 3];
+        // Backwards, passes follow one another without a seam.
+        if rules.skip >= 0 {
+            self.heads = [0; 3];
+        }
         self.run_left = 0;
         if !rules.random {
             return;
