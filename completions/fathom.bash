@@ -492,7 +492,7 @@ _fathom() {
                     return 0
                     ;;
                 --random_distribution)
-                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs sequence" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
                     return 0
                     ;;
                 --random_generator)

@@ -171,8 +171,7 @@ zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
-zoned_abs\t''
-sequence\t''"
+zoned_abs\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_generator -d 'How random offsets are drawn; `lfsr` needs no map to avoid repeats.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"

@@ -30,10 +30,14 @@ const USAGE: Exit = Exit::Fio(1);
 /// Does what fio does with these words.
 pub(crate) fn command(words: &[String]) -> Exit {
     let parsed = job::parse_command_line(words, Dialect::Fio, &Outside);
-    let failed = parsed.has_errors();
+    let failed = parsed.has_errors() || (parsed.value.host.warnings_fatal && parsed.has_warnings());
     if !parsed.diagnostics.is_empty() && (failed || !parsed.value.host.parse_only) {
         let terminal = Terminal::stderr();
         eprint!("{}", diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
+    }
+    if parsed.diagnostics.iter().any(|problem| problem.code == job::NO_JOBS) {
+        // On standard output even where results were to go to a file, as with fio.
+        let _ = outputs::print(&usage());
     }
     if failed {
         return USAGE;
@@ -48,13 +52,22 @@ pub(crate) fn command(words: &[String]) -> Exit {
     measure_and_print(&host, &plan, words)
 }
 
+/// The version, how to call it, and every option of the program itself.
+fn usage() -> String {
+    let name = Version::default().name();
+    format!(
+        "{name}\nfathom fio [OPTION]... [--name=NAME --JOBOPTION=VALUE...]... [JOBFILE]...\n{}",
+        job::docs::host_help()
+    )
+}
+
 /// What is printed instead of measuring, where that was asked for.
 fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
     if host.version {
         return Some(format!("{}\n", Version::default().name()));
     }
     if host.help {
-        return Some(job::docs::host_help());
+        return Some(usage());
     }
     if let Some(name) = &host.cmdhelp {
         let unknown = || format!("there is no option `{name}`\n");

@@ -121,7 +121,7 @@ fn attempt(
         return Err(error.into());
     }
     engine::thread::exact_timers()?;
-    engine::thread::pin(&cpus(member, job))?;
+    pin(member, job)?;
     let seed = shared.seeds.of(job);
     let job = &verifiable(job);
     let issuer = Issuer::new(job, member.worker(), &member.files.layout(), seed)
@@ -187,13 +187,15 @@ fn cpu_use(used: Usage) -> CpuUse {
     }
 }
 
-/// The processors of one member: all of `cpus_allowed`, or one of them.
-fn cpus(member: &Member, job: &Job) -> Vec<u32> {
-    let allowed = &job.grouping.cpus_allowed;
-    if job.grouping.cpus_split && !allowed.is_empty() {
-        return vec![allowed[member.clone as usize % allowed.len()]];
+/// Keeps one member to the processors that it may use: all of `cpus_allowed`, or one of them.
+fn pin(member: &Member, job: &Job) -> Result<(), Trouble> {
+    let Some(allowed) = &job.grouping.cpus_allowed else { return Ok(()) };
+    if allowed.is_empty() {
+        return Err(Trouble::new("cpus_allowed names no processor; write for example cpus_allowed=0-3,5"));
     }
-    allowed.clone()
+    let one = member.clone as usize % allowed.len();
+    engine::thread::pin(if job.grouping.cpus_split { &allowed[one..=one] } else { allowed })?;
+    Ok(())
 }
 
 fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::File>, Trouble> {

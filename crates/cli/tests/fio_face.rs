@@ -359,3 +359,83 @@ fn trims_of_regular_files_succeeded_where_fio_refuses_them() {
         assert_eq!(allocated, 64 << 10, "a hole was punched: {line}");
     }
 }
+
+#[test]
+fn sequences_run_backwards_where_fios_do() {
+    require!(Fio);
+    for line in [
+        "--rw=read:-4k --offset=32k --size=64k",
+        "--rw=read:-2k --offset=32k --size=64k",
+        "--rw=read:-8k --offset=16k --size=64k --loops=2",
+        "--rw=read:-8k --offset=60k --size=64k",
+        "--rw=read:-8k --offset=64k --size=64k",
+        "--rw=read:-8k --offset=128k --size=64k --io_size=160k",
+        "--rw=read:-8k --size=64k --io_size=160k",
+    ] {
+        let offsets = |command: fn(&Scratch, &str) -> Command| {
+            let scratch = Scratch::new();
+            let line = format!("--name=x --filename=x --bs=4k --write_lat_log=x --log_offset=1 {line}");
+            run(&mut command(&scratch, &line)).expect_clean();
+            let log = scratch.text("x_lat.1.log");
+            let offset = |line: &str| line.split(',').nth(4).map(|text| text.trim().to_owned());
+            log.lines().map(offset).collect::<Vec<_>>()
+        };
+        assert_eq!(offsets(ours), offsets(theirs), "{line}");
+    }
+}
+
+#[test]
+fn without_a_job_the_usage_is_printed_where_fio_prints_it() {
+    require!(Fio);
+    let files = [("empty.fio", ""), ("global.fio", "[global]\nbs=4k\n")];
+    for line in
+        ["", "--bs=4k", "empty.fio", "--name=global", "--parse-only", "--parse-only empty.fio", "--showcmd global.fio"]
+    {
+        let outcome = |command: fn(&Scratch, &str) -> Command| {
+            let scratch = Scratch::new();
+            files.iter().for_each(|(name, text)| drop(scratch.write(name, text)));
+            let outcome = run(&mut command(&scratch, line));
+            let first = outcome.stdout.lines().next().map(|line| line.trim_end().to_owned());
+            (outcome.code(), first, outcome.stdout.lines().count() > 5, outcome.stderr.is_empty())
+        };
+        assert_eq!(outcome(ours), outcome(theirs), "{line}");
+    }
+}
+
+#[test]
+fn negative_sizes_and_lists_are_read_as_fio_reads_them() {
+    require!(Fio);
+    for options in [
+        "--size=-64k",
+        "--size=64k --offset=-4k",
+        "--size=64k --io_size=-4k",
+        "--size=64k,32k",
+        "--size=64k --ioengine=linuxaio",
+        "--size=64k --number_ios=3,5",
+        "--size=64k --bs=8k,,1k --rw=write",
+    ] {
+        let jobs = |command: fn(&Scratch, &str) -> Command| {
+            let scratch = Scratch::new();
+            let outcome =
+                run(&mut command(&scratch, &format!("--name=x --output-format=json {options}"))).expect_code(0);
+            let size = std::fs::metadata(scratch.path("x.0.0")).expect("it was laid out").len();
+            (outline(&Json::read_after_notes(&outcome.stdout)), size)
+        };
+        assert_eq!(jobs(ours), jobs(theirs), "{options}");
+    }
+}
+
+#[test]
+fn what_makes_a_run_fail_makes_ours_fail() {
+    require!(Fio);
+    for (options, code) in [
+        ("--cpus_allowed=1-0", 1),
+        ("--bssplit=", 1),
+        ("--warnings-fatal --time_based", 1),
+        ("--warnings-fatal --time_based --runtime=1ms", 0),
+        ("--bandwidth-log=x", 1),
+    ] {
+        let line = format!("--name=x --ioengine=null --size=64k {options}");
+        assert_eq!(codes(&line), (Some(code), Some(code)), "{options}");
+    }
+}

@@ -5,7 +5,7 @@ use units::Bytes;
 use crate::draft::Draft;
 use crate::model::Size;
 use crate::read::number::{self, Unit};
-use crate::read::{Findings, lists, word};
+use crate::read::{Findings, Weight, lists, word};
 use crate::table::{Kind, OptionSpec, Setter};
 
 /// The options whose words may have an argument behind a colon.
@@ -140,24 +140,50 @@ fn numbers(
     lists::numbers(text, unit, findings, |slot, last, value| values.push((slot, last, value)));
     let slots = if matches!(spec.setter, Setter::Slots(_)) { 3 } else { 1 };
     if values.iter().any(|(slot, ..)| *slot >= slots) {
-        too_many(text, slots, findings);
+        let kept = if matches!(spec.setter, Setter::Last(_)) { "last" } else { "first" };
+        too_many(text, slots, kept, findings);
     }
-    for (slot, last, value) in values.into_iter().filter(|(slot, ..)| *slot < slots) {
-        let Some(value) = check(value, findings) else { continue };
+    each(values, findings, |(slot, last, value), findings| {
+        let value = check(value, findings)?;
         match spec.setter {
-            Setter::Slots(set) => set(draft, slot, last, value),
-            Setter::Number(set) => set(draft, value),
+            Setter::Slots(set) if slot < slots => set(draft, slot, last, value),
+            Setter::Number(set) if slot == 0 => set(draft, value),
+            Setter::Last(set) => set(draft, value),
             _ => {}
         }
-    }
+        Some(())
+    });
 }
 
-fn too_many(text: &str, slots: usize, findings: &mut Findings) {
-    if findings.items.iter().any(|item| item.code == "list-separator") {
+/// Has every element of a list set; a fault in one is a quirk as long as another can be set.
+fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mut Findings) -> Option<()>) {
+    let (mut any, mut refused) = (false, Vec::new());
+    for element in elements {
+        let mut found = Findings::default();
+        if set(element, &mut found).is_some() {
+            any = true;
+            findings.items.extend(found.items);
+        } else {
+            refused.extend(found.items);
+        }
+    }
+    if any {
+        for item in &mut refused {
+            item.weight = Weight::Quirk;
+            item.fio("fio passes over it because another element of the list can be read");
+        }
+    }
+    findings.items.extend(refused);
+}
+
+fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
+    // A sign alone makes a list in fio's eyes; that a value is negative is told already.
+    let signed = text.starts_with('-') && !text[1..].contains([',', ':', '-']);
+    if signed || findings.items.iter().any(|item| item.code == "list-separator") {
         return;
     }
     let message = if slots == 1 { "this option takes one value" } else { "this option takes three values at most" };
-    findings.quirk(0..text.len(), "list-length", message).fio("fio drops the others");
+    findings.quirk(0..text.len(), "list-length", message).fio(format!("fio heeds the {kept} of them"));
 }
 
 fn size(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
@@ -169,35 +195,40 @@ fn size(draft: &mut Draft, spec: &OptionSpec, text: &str, findings: &mut Finding
     let mut values = Vec::new();
     lists::numbers(text, unit, findings, |_, _, value| values.push(value));
     if values.len() > 1 {
-        too_many(text, 1, findings);
+        too_many(text, 1, "last", findings);
     }
-    for value in values {
+    each(values, findings, |value, findings| {
         // Shares are kept as -1 - share, so that 0 to 100 per cent are the numbers from -1 down to -101.
         let size = match value {
             -101..=-1 => Size::Percent((-1 - value) as u32),
             bytes => Size::Bytes(Bytes::new(bytes as u64)),
         };
-        check_size(spec, text, value, findings);
+        check_size(spec, text, value, findings)?;
         if let Setter::Size(set) = spec.setter {
             set(draft, size);
         }
-    }
+        Some(())
+    });
 }
 
-fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings) {
-    if value >= -1 && !text.starts_with('-') {
-        return;
-    }
-    if !text.contains('%') {
-        refuse_negative(text, value.min(-1), 0, findings);
-    } else if value < -101 && spec.name == "io_size" {
+/// Whether fio takes the value.
+fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings) -> Option<()> {
+    if value < -101 && spec.name == "io_size" {
         findings.fault(0..text.len(), "percent", "`io_size` cannot be more than 100 %").write("use `loops` or bytes");
+        return None;
+    }
+    if !text.contains('%') && text.starts_with('-') {
+        findings
+            .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
+            .fio("fio takes the sign for a separator and reads the number behind it")
+            .write(format!("write `{}`", &text[1..]));
     } else if value < -101 {
         findings
             .quirk(0..text.len(), "percent", format!("`{text}` is more than the whole"))
             .fio("fio cuts it off at the end of a device, but grows a file until the disk is full")
             .write(format!("write `{}=100%`", spec.name));
     }
+    Some(())
 }
 
 fn time(draft: &mut Draft, spec: &OptionSpec, text: &str, unit: Unit, findings: &mut Findings) {
@@ -207,7 +238,7 @@ fn time(draft: &mut Draft, spec: &OptionSpec, text: &str, unit: Unit, findings: 
     let mut values = Vec::new();
     lists::numbers(text, unit, findings, |_, _, value| values.push(value));
     if values.len() > 1 {
-        too_many(text, 1, findings);
+        too_many(text, 1, "first", findings);
     }
     if let (Setter::Time(set), Some(&value)) = (spec.setter, values.first()) {
         set(draft, number::micros(value));
@@ -225,6 +256,10 @@ fn floats(draft: &mut Draft, spec: &OptionSpec, text: &str, range: (f64, f64), f
 }
 
 fn one_word(draft: &mut Draft, spec: &OptionSpec, text: &str, words: &'static [&'static str], findings: &mut Findings) {
+    if spec.name == "random_distribution" && text.split([',', ':']).next() == Some("sequence") {
+        findings.fault(0..text.len(), "not-supported", "the distribution `sequence` is not supported yet");
+        return;
+    }
     let Some((word, argument)) = word::read(text, words, findings) else { return };
     if let Some(argument) = argument.filter(|_| !WITH_ARGUMENT.contains(&spec.name) && !is_special(spec)) {
         let start = text.len() - argument.len();

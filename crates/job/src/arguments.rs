@@ -6,7 +6,7 @@ use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec};
 use crate::raw::{RawFile, RawJob, RawOption};
-use crate::read::{Findings, Weight};
+use crate::read::Findings;
 use crate::suggest::closest;
 use crate::table::{self, Kind, OPTIONS, OptionSpec};
 
@@ -92,6 +92,11 @@ impl Reader<'_> {
         let key_place = place.part(0, dashes + key_length);
         let Some(named) = self.resolve(key, &key_place) else { return };
         let inline = value.map(|value| (value.to_owned(), place.part(dashes + key_length + 1, usize::MAX)));
+        if let (Arity::None, Some(_)) = (named.arity(), &inline) {
+            let diagnostic = Diagnostic::error("unused-argument", format!("`--{key}` takes no value"));
+            self.out.diagnostics.push(diagnostic.at(key_place).remedy(format!("write `--{key}`")));
+            return;
+        }
         let value = match (named.arity(), inline) {
             (Arity::Required, None) => {
                 let Some(next) = self.next_word(&key_place) else { return };
@@ -99,10 +104,23 @@ impl Reader<'_> {
             }
             (_, inline) => inline,
         };
+        if value.as_ref().is_some_and(|(text, _)| text.is_empty()) && !self.may_be_empty(named, key, &key_place) {
+            return;
+        }
         match named {
             Named::Host(spec) => self.host(spec, value, &key_place),
             Named::Job(spec) => self.job(spec, key, value, key_place),
         }
+    }
+
+    /// Whether the option is one whose value may be nothing: a switch, which then complains itself.
+    fn may_be_empty(&mut self, named: Named, key: &str, place: &Place) -> bool {
+        let may = matches!(named, Named::Host(_)) || named.arity() == Arity::Optional;
+        if !may {
+            let diagnostic = Diagnostic::error("missing-value", format!("`--{key}` needs a value"));
+            self.out.diagnostics.push(diagnostic.at(place.clone()).remedy(format!("write `--{key}=…`")));
+        }
+        may
     }
 
     fn next_word(&mut self, key_place: &Place) -> Option<(String, Place)> {
@@ -181,8 +199,7 @@ impl Reader<'_> {
             Effect::Set(set) => {
                 let mut findings = Findings::default();
                 set(&mut self.out.host, &text, &mut findings);
-                let strict = self.dialect == Dialect::Strict;
-                for finding in findings.items.iter().filter(|f| strict || f.weight == Weight::Fault) {
+                for finding in findings.items.iter().filter(|finding| finding.weight.counts(self.dialect)) {
                     let message = format!("{}: {}", spec.name, finding.message);
                     let diagnostic = Diagnostic::error(finding.code, message).at(place.clone());
                     self.out.diagnostics.push(diagnostic.remedy(&*finding.remedy));
@@ -193,29 +210,33 @@ impl Reader<'_> {
 
     fn job(&mut self, spec: &OptionSpec, key: &str, value: Option<(String, Place)>, key_place: Place) {
         let (value, value_place) = value.map_or_else(|| (None, key_place.clone()), |(text, place)| (Some(text), place));
-        if spec.name == "name" {
-            self.begin(value.as_deref().unwrap_or(""), &value_place);
+        if spec.name == "name" && !self.begin(value.as_deref().unwrap_or(""), &value_place) {
+            return;
         }
         if let ("ioengine", Some(engine)) = (spec.name, &value) {
-            self.engine.clone_from(engine);
+            table::engine_name(engine).clone_into(&mut self.engine);
         }
         let key = if spec.names().any(|name| name == key) { key } else { spec.name }.to_owned();
         let option = RawOption { key, value, key_place, value_place, verbatim: true, cut: None, unset: Vec::new() };
         self.section().options.push(option);
     }
 
-    /// Begins a job, which knows the engine of the defaults only.
-    fn begin(&mut self, title: &str, place: &Place) {
+    /// Begins a job, which knows the engine of the defaults only. Says whether it is to be run.
+    fn begin(&mut self, title: &str, place: &Place) -> bool {
         let globals = self.out.jobs.jobs.iter().filter(|job| job.global).flat_map(|job| &job.options);
-        let engines = globals.filter(|option| option.key == "ioengine").filter_map(|option| option.value.clone());
-        self.engine = engines.fold("psync".to_owned(), |_, later| later);
+        let engines = globals.filter(|option| option.key == "ioengine").filter_map(|option| option.value.as_deref());
+        engines.fold("psync", |_, later| table::engine_name(later)).clone_into(&mut self.engine);
+        // A job that no `--section` before it names is none: what follows changes the defaults, as in fio.
+        let sections = &self.out.host.sections;
+        let chosen = sections.is_empty() || sections.iter().any(|section| section == title);
         self.out.jobs.jobs.push(RawJob {
             title: title.to_owned(),
             place: place.clone(),
             options: Vec::new(),
-            global: title.starts_with("global"),
+            global: title.starts_with("global") || !chosen,
             ordered: true,
         });
+        chosen
     }
 
     /// The section that options go to: global before the first `--name`.

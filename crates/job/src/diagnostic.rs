@@ -141,6 +141,12 @@ impl<T> Parsed<T> {
         self.diagnostics.iter().any(|d| d.severity == Severity::Error)
     }
 
+    /// Whether there is a warning.
+    #[must_use]
+    pub fn has_warnings(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Warning)
+    }
+
     /// The value and its warnings, or all diagnostics if one of them is an error.
     ///
     /// # Errors

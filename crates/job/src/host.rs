@@ -39,8 +39,8 @@ pub struct HostOptions {
     pub output_formats: Vec<OutputFormat>,
     /// `--terse-version`, from 2 to 5.
     pub terse_version: u32,
-    /// `--bandwidth-log`: prefix of the aggregate logs.
-    pub bandwidth_log: Option<String>,
+    /// `--bandwidth-log`: log the bandwidth of all jobs together.
+    pub bandwidth_log: bool,
     /// `--status-interval`: print results so far this often.
     pub status_interval: Option<Nanos>,
     /// `--eta`.
@@ -79,7 +79,7 @@ impl Default for HostOptions {
             output: None,
             output_formats: vec![OutputFormat::Normal],
             terse_version: 3,
-            bandwidth_log: None,
+            bandwidth_log: false,
             status_interval: None,
             eta: Eta::Auto,
             eta_newline: None,
@@ -158,9 +158,7 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     flag("minimal", "The same as --output-format=terse.", |h, _, _| h.output_formats = vec![OutputFormat::Terse]),
     flag("append-terse", "Print terse results too.", |h, _, _| add_format(h, OutputFormat::Terse)),
     value("terse-version", "N", "Version of terse results, from 2 to 5.", terse_version),
-    optional("bandwidth-log", "PREFIX", "Write logs of the bandwidth of all jobs together.", |h, text, _| {
-        h.bandwidth_log = Some(if text.is_empty() { "agg" } else { text }.to_owned());
-    }),
+    flag("bandwidth-log", "Write logs of the bandwidth of all jobs together.", |h, _, _| h.bandwidth_log = true),
     value("status-interval", "TIME", "Print results so far this often.", status_interval),
     value("eta", "WHEN", "Show the time left: always, never, auto.", |h, text, _| {
         h.eta = match text {

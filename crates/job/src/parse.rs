@@ -58,7 +58,8 @@ pub fn parse_job_arguments(
     dialect: Dialect,
     source: &dyn Source,
 ) -> Parsed<Plan> {
-    let arguments = arguments::read(args, dialect, false);
+    let mut arguments = arguments::read(args, dialect, false);
+    arguments.jobs.jobs.retain(|job| job.global || sections.is_empty() || sections.contains(&job.title));
     let parsed = invocation(arguments, sections, dialect, source);
     Parsed { value: parsed.value.plan, diagnostics: parsed.diagnostics }
 }
@@ -77,7 +78,8 @@ fn invocation(arguments: Arguments, sections: &[String], dialect: Dialect, sourc
     let showcmd = if host.showcmd { show(&jobs, &raw, sections) } else { Vec::new() };
     let plan = resolve(&jobs, &raw, sections, dialect, diagnostics);
     let asks_for_help = host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some();
-    let diagnostics = plan.diagnostics.into_iter().filter(|d| !asks_for_help || d.code != NO_JOBS).collect();
+    let runs_nothing = asks_for_help || host.parse_only || host.showcmd;
+    let diagnostics = plan.diagnostics.into_iter().filter(|d| !runs_nothing || d.code != NO_JOBS).collect();
     Parsed { value: Invocation { host, plan: plan.value, showcmd }, diagnostics }
 }
 
@@ -108,8 +110,8 @@ fn read_files(
     files
 }
 
-/// The kind of problem that there are no jobs.
-const NO_JOBS: &str = "no-jobs";
+/// The code of the problem that there are no jobs.
+pub const NO_JOBS: &str = "no-jobs";
 
 fn resolve(
     command_line: &RawFile,

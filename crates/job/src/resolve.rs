@@ -8,10 +8,10 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::Draft;
 use crate::model::{Job, Origin, Plan};
 use crate::raw::{RawFile, RawJob, RawOption};
-use crate::read::{Finding, Findings, Weight};
+use crate::read::{Finding, Findings};
 use crate::settle::settle;
-use crate::strict;
 use crate::table::{self, OptionSpec, Status};
+use crate::{strict, warn};
 
 /// Makes jobs of sections, file by file.
 pub(crate) struct Resolver<'a> {
@@ -31,7 +31,7 @@ struct Base {
 }
 
 impl<'a> Resolver<'a> {
-    /// Keeps only the sections named, if any are; global sections stay.
+    /// Keeps only the sections named, if any are; global sections and jobs of the command line stay.
     pub(crate) fn new(dialect: Dialect, sections: &'a [String]) -> Self {
         let (defaults, plan, diagnostics) = (Base::default(), Plan::default(), Vec::new());
         Self { dialect, sections, defaults, plan, diagnostics }
@@ -67,7 +67,7 @@ impl<'a> Resolver<'a> {
             let echo = self.apply_all(&mut base, raw);
             self.plan.globals.extend(echo);
             self.defaults = base;
-        } else if self.sections.is_empty() || self.sections.contains(&raw.title) {
+        } else if raw.ordered || self.sections.is_empty() || self.sections.contains(&raw.title) {
             let mut base = self.defaults.clone();
             base.draft.name = None;
             let echo = self.apply_all(&mut base, raw);
@@ -88,8 +88,10 @@ impl<'a> Resolver<'a> {
         if self.dialect == Dialect::Strict {
             self.diagnostics.extend(strict::check(&draft, &context));
         }
+        let asked = warn::Asked::of(&draft);
         let (job, problems) = settle(draft, &context);
         self.diagnostics.extend(problems);
+        self.diagnostics.extend(warn::check(&job, &asked, self.dialect, &context));
         job
     }
 
@@ -132,8 +134,7 @@ impl<'a> Resolver<'a> {
         let mut findings = Findings::default();
         apply(&mut base.draft, spec, option.value.as_deref(), &mut findings);
         base.given.push((spec, option.clone()));
-        let strict = self.dialect == Dialect::Strict;
-        let told = findings.items.iter().filter(|f| strict || f.weight == Weight::Fault);
+        let told = findings.items.iter().filter(|finding| finding.weight.counts(self.dialect));
         self.diagnostics.extend(told.map(|finding| diagnose(spec, option, finding)));
     }
 

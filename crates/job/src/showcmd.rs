@@ -7,17 +7,27 @@ use crate::table;
 
 /// The command line that asks for what `file` asks for, as fio's `--showcmd` prints it.
 ///
-/// `before` is what the command line said in front of the file: its options for all jobs are repeated. With `sections`,
-/// only those jobs are shown. A description is put in quotes; nothing else is guarded against the shell.
+/// `before` is what the command line said in front of the file. Each global section of the file repeats every option for
+/// all jobs so far, those of the command line first. With `sections`, only those jobs are shown. A description is put in
+/// quotes; nothing else is guarded against the shell. Nothing at all where the file has no section.
 #[must_use]
 pub fn showcmd(before: &RawFile, file: &RawFile, sections: &[String]) -> String {
+    if file.jobs.is_empty() {
+        return String::new();
+    }
     let mut line = String::from("fio ");
     let kept = |job: &&RawJob| job.global || sections.is_empty() || sections.contains(&job.title);
-    for job in before.jobs.iter().filter(|job| job.global).chain(file.jobs.iter().filter(kept)) {
-        if !job.global {
+    let globals = before.jobs.iter().filter(|job| job.global);
+    let mut globals: Vec<&RawOption> = globals.flat_map(RawJob::in_order).collect();
+    for job in file.jobs.iter().filter(kept) {
+        let own = job.in_order();
+        if job.global {
+            globals.extend(own);
+            globals.iter().for_each(|option| write_option(&mut line, option));
+        } else {
             let _ = write!(line, "--name={} ", job.title);
+            own.into_iter().for_each(|option| write_option(&mut line, option));
         }
-        job.in_order().into_iter().for_each(|option| write_option(&mut line, option));
     }
     line
 }

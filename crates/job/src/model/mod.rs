@@ -107,8 +107,8 @@ pub struct Grouping {
     pub thread: bool,
     /// When this job ends, the others end.
     pub exitall: bool,
-    /// Processors its workers may use; empty for all.
-    pub cpus_allowed: Vec<u32>,
+    /// Processors its workers may use; `None` for all.
+    pub cpus_allowed: Option<Vec<u32>>,
     /// One processor for each worker instead of all for all.
     pub cpus_split: bool,
 }

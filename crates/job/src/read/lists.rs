@@ -20,7 +20,8 @@ pub(crate) fn split(text: &str, separator: char) -> Vec<Part<'_>> {
 /// Reads a list of numbers as fio does and hands each to `set`, together with the slots it is for.
 ///
 /// fio cuts at the first comma ahead, else at the first colon, else at the first dash; the last element also fills the
-/// slots behind its own. An element that cannot be read is passed over as long as another can.
+/// slots behind its own. A sign is such a dash, too: `-4k` is read as -4k, then as 4k. An element that cannot be read is
+/// passed over as long as another can.
 pub(crate) fn numbers(text: &str, unit: Unit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) -> bool {
     let (mut start, mut slot, mut any) = (0, 0, false);
     let mut unread = Vec::new();
@@ -46,10 +47,7 @@ pub(crate) fn numbers(text: &str, unit: Unit, findings: &mut Findings, mut set: 
 }
 
 fn separator(rest: &str) -> Option<usize> {
-    let from = rest.chars().next().map_or(0, char::len_utf8);
-    [',', ':', '-']
-        .iter()
-        .find_map(|&c| rest[from..].find(c).map(|at| at + from).or((c == ',' && rest.starts_with(',')).then_some(0)))
+    [',', ':', '-'].iter().find_map(|&c| rest.find(c))
 }
 
 fn report_element(
@@ -63,7 +61,8 @@ fn report_element(
     if !readable {
         return;
     }
-    let odd = next.filter(|&at| !rest[at..].starts_with(','));
+    // What a sign does is told by those who know what a negative value would mean.
+    let odd = next.filter(|&at| at > 0 && !rest[at..].starts_with(','));
     // Behind a colon or a dash the suffix search runs on; what it trips over is the separator, reported below.
     scratch.items.retain(|item| odd.is_none_or(|at| item.at.end <= at));
     for mut item in scratch.items.drain(..) {
@@ -259,7 +258,8 @@ fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Opti
 /// Reads a list of processors such as `0-3,5`.
 pub(crate) fn processors(text: &str, findings: &mut Findings) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
-    for (start, part) in split(text, ',') {
+    // fio reads up to the first part that is empty.
+    for (start, part) in split(text, ',').into_iter().take_while(|(_, part)| !part.is_empty()) {
         findings.within(start, |f| processor_range(part, &mut cpus, f))?;
     }
     cpus.sort_unstable();

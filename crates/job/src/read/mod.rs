@@ -11,11 +11,26 @@ pub(crate) mod word;
 
 use std::ops::Range;
 
+use crate::Dialect;
+
 /// Whether fio refuses the text, or reads it in a way its writer cannot have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weight {
     Fault,
     Quirk,
+    /// fio refuses what its documents promise; Fathom's own dialect reads it.
+    Extension,
+}
+
+impl Weight {
+    /// Whether this is an error in `dialect`.
+    pub(crate) fn counts(self, dialect: Dialect) -> bool {
+        match self {
+            Self::Fault => true,
+            Self::Quirk => dialect == Dialect::Strict,
+            Self::Extension => dialect == Dialect::Fio,
+        }
+    }
 }
 
 /// Something found in the text of a value.
@@ -58,6 +73,11 @@ impl Findings {
     /// fio reads this as something that was not meant.
     pub(crate) fn quirk(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) -> &mut Finding {
         self.push(Weight::Quirk, at, code, message.into())
+    }
+
+    /// fio refuses this although its documents promise it.
+    pub(crate) fn extension(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) {
+        self.push(Weight::Extension, at, code, message.into());
     }
 
     /// Adds a finding of a part that was read apart.

@@ -8,10 +8,18 @@ use super::number::{self, Unit};
 use crate::model::Distribution;
 
 /// The words of `random_distribution` that Fathom knows.
-pub(crate) const WORDS: &[&str] = &["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"];
+pub(crate) const WORDS: &[&str] = &["random", "zipf", "pareto", "normal", "zoned", "zoned_abs"];
 
 /// Reads the distribution for one kind of operation.
 pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) -> Option<Distribution> {
+    if argument == Some("") && matches!(word, "zipf" | "pareto" | "normal") {
+        findings.fault(0..word.len(), "not-a-number", "a number is missing behind `:`");
+        return None;
+    }
+    if argument.is_none() && matches!(word, "zoned" | "zoned_abs") {
+        findings.fault(0..word.len(), "distribution", format!("`{word}` needs zones")).write(ZONES);
+        return None;
+    }
     let argument = argument.unwrap_or("");
     match word {
         "random" => Some(Distribution::Uniform),
@@ -26,7 +34,9 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         }
         "zoned_abs" => zones(argument, findings, bytes).and_then(|zones| bytes_of_file(zones, findings)),
         _ => {
-            findings.fault(0..word.len(), "not-supported", format!("fio's distribution `{word}` is not supported yet"));
+            findings
+                .fault(0..word.len(), "unknown-value", format!("`{word}` is no distribution"))
+                .write(format!("one of {}", WORDS.join(", ")));
             None
         }
     }
@@ -79,17 +89,27 @@ fn shape(
     Some((value, Some(center)))
 }
 
+/// A number, as far as it can be read.
 fn float(text: &str, findings: &mut Findings) -> Option<f64> {
-    let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-    if value.is_none() {
+    let body = text.trim_start();
+    let read = |end| body.get(..end)?.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| (value, end));
+    let Some((value, end)) = (1..=body.len()).rev().find_map(read) else {
         findings.fault(0..0, "not-a-number", format!("`{text}` is not a number"));
+        return None;
+    };
+    if end < body.len() {
+        findings
+            .quirk(0..0, "trailing-text", format!("`{}` behind the number means nothing", &body[end..]))
+            .fio("fio drops everything from there on");
     }
-    value
+    Some(value)
 }
 
 fn bytes(text: &str, findings: &mut Findings) -> Option<Bytes> {
     number::read(text, Unit::Count { kb_base: 1024 }, findings).map(|n| Bytes::new(n as u64))
 }
+
+const ZONES: &str = "a zone is `share of operations/share of the file`";
 
 /// A zone: the share of operations, and how wide it is if that is said.
 type Zone<T> = (Option<u32>, Option<T>);
@@ -103,9 +123,7 @@ fn zones<T>(
     let mut zones: Vec<Zone<T>> = Vec::new();
     for (_, part) in split(argument, ':') {
         let Some(zone) = zone(part, findings, &mut width) else {
-            findings
-                .fault(0..0, "distribution", format!("`{part}` is not a zone"))
-                .write("a zone is `share of operations/share of the file`");
+            findings.fault(0..0, "distribution", format!("`{part}` is not a zone")).write(ZONES);
             return None;
         };
         zones.push(zone);

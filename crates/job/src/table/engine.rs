@@ -145,8 +145,13 @@ pub(crate) const ENGINES: [Engine; 10] = [
     Engine::Null,
 ];
 
+/// The canonical name of the engine that a job calls `name`.
+pub(crate) fn engine_name(name: &str) -> &str {
+    if name == "linuxaio" { Engine::Libaio.name() } else { name }
+}
+
 fn ioengine(draft: &mut Draft, text: &str, findings: &mut Findings) {
-    let name = &text[..text.find([',', ':']).unwrap_or(text.len())];
+    let name = engine_name(&text[..text.find([',', ':']).unwrap_or(text.len())]);
     if let Some(engine) = ENGINES.into_iter().find(|engine| engine.name() == name) {
         draft.job.engine.engine = engine;
         draft.engine_known = true;

@@ -1,6 +1,6 @@
 //! Reads or writes, where, in which sizes, and what is written.
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, flag, in_category, int, later, switch, word};
+use super::spec::{ANY, Category, Kind, OptionSpec, Setter, flag, in_category, later, share, switch, word};
 use crate::draft::Draft;
 use crate::model::{Direction, Generator};
 use crate::read::number::Unit;
@@ -12,9 +12,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         word("rw", DIRECTIONS, "Reads, writes or trims, in sequence or at random.", rw)
             .alias(&["readwrite"])
             .default("read"),
-        int("rwmixread", (0, 100), "Share of reads in a mix, in per cent.", |d, n| d.job.pattern.rwmixread = n as u32)
+        share("rwmixread", "Share of reads in a mix, in per cent.", |d, n| d.job.pattern.rwmixread = n as u32)
             .default("50"),
-        int("rwmixwrite", (0, 100), "Share of writes in a mix, in per cent; the later of the two counts.", |d, n| {
+        share("rwmixwrite", "Share of writes in a mix, in per cent; the later of the two counts.", |d, n| {
             d.job.pattern.rwmixread = 100_u32.wrapping_sub(n as u32);
         })
         .default("50"),
@@ -150,20 +150,31 @@ fn rw(draft: &mut Draft, word: &'static str, argument: Option<&str>, findings: &
     };
     pattern.modifier = i64::from(pattern.random);
     let random = pattern.random;
-    if let Some(text) = argument.filter(|text| !text.is_empty()) {
-        draft.job.pattern.modifier = findings.within(word.len() + 1, |f| modifier(text, random, f));
+    if let Some(text) = argument {
+        let read = if random { run } else { skip };
+        draft.job.pattern.modifier = findings.within(word.len() + 1, |f| read(text, f));
     }
 }
 
-/// How many operations in a row when random, else how many bytes to leave out.
-fn modifier(text: &str, random: bool, findings: &mut Findings) -> i64 {
-    let fallback = i64::from(random);
-    let value = number::read(text, Unit::Count { kb_base: 1024 }, findings).unwrap_or(fallback);
-    if random && !(1..=i64::from(u32::MAX)).contains(&value) {
-        findings.fault(0..text.len(), "out-of-range", format!("a random pattern cannot stay for {value} operations"));
-        return fallback;
+/// How many bytes a sequence leaves out after each operation.
+fn skip(text: &str, findings: &mut Findings) -> i64 {
+    number::read(text, Unit::Count { kb_base: 1024 }, findings).unwrap_or(0)
+}
+
+/// How many operations follow one another from each random offset: digits without units, in 32 bits.
+fn run(text: &str, findings: &mut Findings) -> i64 {
+    let sign = usize::from(text.starts_with('-'));
+    let digits = sign + text[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - sign);
+    let count = text[..digits].parse::<i64>().unwrap_or(0) as u32;
+    if digits < text.len() || sign > 0 || count == 0 {
+        let finding = findings.quirk(0..text.len(), "out-of-range", format!("`{text}` is not a count of operations"));
+        match count {
+            0 => finding.fio("fio never leaves the sequence that it begins"),
+            _ => finding.fio(format!("fio reads {count}")),
+        };
+        finding.write("write a number from 1, without a unit");
     }
-    value
+    i64::from(if count == 0 { u32::MAX } else { count })
 }
 
 fn bsrange(draft: &mut Draft, text: &str, findings: &mut Findings) {
@@ -190,8 +201,17 @@ fn percentage_random(draft: &mut Draft, slot: usize, last: bool, n: u64) {
 }
 
 fn random_distribution(draft: &mut Draft, text: &str, findings: &mut Findings) {
-    // A sequence has commas of its own.
-    let parts = if text.starts_with("sequence") { vec![(0, text)] } else { lists::split(text, ',') };
+    let mut parts = lists::split(text, ',');
+    let named = parts[0].1;
+    if matches!(named, "random" | "zipf" | "pareto" | "normal") && parts.len() > 1 {
+        findings
+            .quirk(named.len()..text.len(), "unused-argument", "one without a value is for all kinds of operation")
+            .fio(format!("fio drops `{}`", &text[named.len()..]));
+        parts.truncate(1);
+    } else if parts.len() > 1 {
+        let message = "fio refuses a distribution for each kind of operation, although its manual promises it";
+        findings.extension(0..text.len(), "distribution", message);
+    }
     for (slot, &(start, part)) in parts.iter().enumerate().take(3) {
         let (word, argument) = part.split_once(':').map_or((part, None), |(word, rest)| (word, Some(rest)));
         let Some(distribution) = findings.within(start, |f| skew::read(word, argument, f)) else { continue };

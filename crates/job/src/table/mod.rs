@@ -18,7 +18,7 @@ mod verify;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-pub(crate) use engine::ENGINES;
+pub(crate) use engine::{ENGINES, engine_name};
 pub(crate) use spec::Setter;
 pub use spec::{Category, Kind, OptionSpec, Status};
 

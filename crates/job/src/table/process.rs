@@ -83,6 +83,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
 
 fn cpus_allowed(draft: &mut Draft, text: &str, findings: &mut Findings) {
     if let Some(cpus) = lists::processors(text, findings) {
-        draft.job.grouping.cpus_allowed = cpus;
+        if cpus.is_empty() && findings.items.is_empty() {
+            findings
+                .quirk(0..text.len(), "cpu-list", "no processor is named")
+                .fio("fio fails when the job starts")
+                .write("write for example `cpus_allowed=0-3,5`");
+        }
+        draft.job.grouping.cpus_allowed = Some(cpus);
     }
 }

@@ -82,8 +82,10 @@ pub(crate) enum Setter {
     Nothing,
     /// By a switch.
     Switch(fn(&mut Draft, bool)),
-    /// By a number.
+    /// By a number; of a list, the first counts.
     Number(fn(&mut Draft, u64)),
+    /// By a number; of a list, the last counts.
+    Last(fn(&mut Draft, u64)),
     /// By a number for reads, writes or trims (the slot), and for those behind it if it is the list's last.
     Slots(fn(&mut Draft, usize, bool, u64)),
     /// By a size.
@@ -137,7 +139,9 @@ impl OptionSpec {
     /// Whether writing `text` asks for what happens anyway.
     pub(crate) fn is_default(&self, text: &str) -> bool {
         let off = matches!(self.kind, Kind::Bool | Kind::Flag | Kind::Int(..) | Kind::Long(_));
-        text == self.default || (self.default.is_empty() && off && text == "0")
+        let none =
+            matches!(self.kind, Kind::Word(words) if words.contains(&"0")) && self.default.parse::<u32>().is_err();
+        text == self.default || (text == "0" && (none || (self.default.is_empty() && off)))
     }
 
     pub(super) const fn new(name: &'static str, kind: Kind, setter: Setter, doc: &'static str) -> Self {
@@ -221,6 +225,11 @@ pub(super) const fn int(
     set: fn(&mut Draft, u64),
 ) -> OptionSpec {
     OptionSpec::new(name, Kind::Int(bounds.0, bounds.1), Setter::Number(set), doc)
+}
+
+/// A share in per cent; of a list, the last counts.
+pub(super) const fn share(name: &'static str, doc: &'static str, set: fn(&mut Draft, u64)) -> OptionSpec {
+    OptionSpec::new(name, Kind::Int(0, 100), Setter::Last(set), doc)
 }
 
 pub(super) const fn text(name: &'static str, doc: &'static str, set: fn(&mut Draft, &str)) -> OptionSpec {

@@ -1,0 +1,73 @@
+//! What fio warns of and runs all the same, unless `--warnings-fatal` forbids it.
+
+use units::Nanos;
+
+use crate::Dialect;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::draft::Draft;
+use crate::model::{Job, Pattern};
+use crate::strict::Context;
+
+/// What a draft asked for and the job it became no longer tells.
+pub(crate) struct Asked {
+    /// To go on until a `runtime` ends that is not there.
+    endless: bool,
+    /// That blocks may come again, by `norandommap` or `blockalign`.
+    free: bool,
+}
+
+impl Asked {
+    pub(crate) fn of(draft: &Draft) -> Self {
+        let extent = &draft.job.extent;
+        let free = draft.job.pattern.norandommap || draft.align.iter().any(Option::is_some);
+        Self { endless: extent.time_based && extent.runtime == Nanos::ZERO, free }
+    }
+}
+
+/// Warnings about a job.
+pub(crate) fn check(job: &Job, asked: &Asked, dialect: Dialect, context: &Context<'_>) -> Vec<Diagnostic> {
+    let checks = [
+        (asked.endless && dialect == Dialect::Fio).then(|| endless(context)),
+        asked.free.then(|| overlapping_blocks(job, context)).flatten(),
+        several_writers(job, context),
+    ];
+    let warnings = checks.into_iter().flatten();
+    warnings.map(|diagnostic| Diagnostic { severity: Severity::Warning, ..diagnostic }).collect()
+}
+
+/// The strict dialect refuses this.
+fn endless(context: &Context<'_>) -> Diagnostic {
+    context
+        .error("time-based", "time_based", "`time_based` has no effect without a `runtime`")
+        .remedy("write `runtime=60s`, or leave `time_based` out")
+}
+
+/// A write may cover part of an earlier one, whose header and checksum are then wrong.
+fn overlapping_blocks(job: &Job, context: &Context<'_>) -> Option<Diagnostic> {
+    (job.verify.method.is_some() && !one_block_size(&job.pattern)).then(|| {
+        context
+            .error("verify-overlap", "norandommap", "blocks of several sizes may overlap, and not all can be verified")
+            .remedy("leave `norandommap` out, or use one block size")
+    })
+}
+
+fn one_block_size(pattern: &Pattern) -> bool {
+    let sizes = &pattern.block_sizes;
+    let sizes = [&sizes.read, &sizes.write, &sizes.trim];
+    sizes.iter().all(|one| one.min() == sizes[0].min() && one.max() == sizes[0].min())
+}
+
+fn several_writers(job: &Job, context: &Context<'_>) -> Option<Diagnostic> {
+    let files = &job.files;
+    let shared = !files.filenames.is_empty() || !files.filename_format.to_ascii_lowercase().contains("$jobnum");
+    let verified = job.verify.method.is_some() && job.verify.do_verify && job.pattern.direction.writes();
+    (verified && shared && job.grouping.numjobs > 1).then(|| {
+        context
+            .error(
+                "several-writers",
+                "numjobs",
+                "several workers write one file, and overwrite what others will verify",
+            )
+            .remedy("give each worker a file of its own by leaving `filename` out, or write `numjobs=1`")
+    })
+}
