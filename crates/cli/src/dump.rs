@@ -3,20 +3,26 @@
 use std::fs;
 use std::path::Path;
 
+use drive::FailureCause;
+
 use crate::members::Member;
 use crate::worker::Finished;
 
-/// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` into `directory` for each damaged transfer that was kept.
-/// Returns what could not be written.
+/// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` into `directory` for each damaged block that was kept, and
+/// `FILE.OFFSET.hdr_fail` alone for one without a good header, as fio does. Returns what could not be written.
 pub(crate) fn write(directory: &Path, members: &[Member], finished: &[Finished]) -> Vec<String> {
     let mut problems = Vec::new();
     for one in finished {
         for failure in &one.failures {
-            let Some(damaged) = &failure.damaged else { continue };
+            let (Some(damaged), FailureCause::Mismatch(mismatch)) = (&failure.damaged, &failure.cause) else {
+                continue;
+            };
             let path = members[one.number].files.files.get(failure.decision.file as usize).map(|file| &file.path);
             let name = path.and_then(|path| Path::new(path).file_name()).unwrap_or_default().to_string_lossy();
-            for (ending, bytes) in [("received", &damaged.found), ("expected", &damaged.expected)] {
-                let path = directory.join(format!("{name}.{}.{ending}", failure.decision.offset));
+            let both = [("received", &damaged.found), ("expected", &damaged.expected)];
+            let header = [("hdr_fail", &damaged.found)];
+            for (ending, bytes) in if mismatch.wrong.is_in_header() { &header[..] } else { &both } {
+                let path = directory.join(format!("{name}.{}.{ending}", mismatch.block));
                 if let Err(error) = fs::write(&path, bytes) {
                     problems.push(format!("verify_dump: {}: {error}", path.display()));
                 }

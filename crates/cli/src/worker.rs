@@ -311,7 +311,6 @@ fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
         },
         verify_fatal: job.verify.fatal,
         keep_damaged: job.verify.dump,
-        read_back: job.verify.method.is_some() && job.verify.do_verify,
     }
 }
 

@@ -39,8 +39,6 @@ pub struct Policy {
     pub verify_fatal: bool,
     /// Keep damaged blocks with their failures, and what they should have been.
     pub keep_damaged: bool,
-    /// Read back what was written, at the end.
-    pub read_back: bool,
 }
 
 impl Default for Policy {
@@ -57,7 +55,6 @@ impl Default for Policy {
             on_error: OnError::default(),
             verify_fatal: false,
             keep_damaged: false,
-            read_back: false,
         }
     }
 }

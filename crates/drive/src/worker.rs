@@ -40,11 +40,11 @@ pub struct Failure {
     pub decision: Decision,
     /// What went wrong.
     pub cause: FailureCause,
-    /// What a damaged transfer brought, where [`Policy::keep_damaged`] asks for it.
+    /// The bytes of a damaged block, where [`Policy::keep_damaged`] asks for it.
     pub damaged: Option<Damaged>,
 }
 
-/// A transfer that is not what was written.
+/// A block that is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
     /// What was read.
@@ -95,6 +95,8 @@ pub(crate) enum Wake {
 #[derive(Debug)]
 pub struct Worker {
     issuer: Issuer,
+    /// The issuer of what is written, while what it has written is read back.
+    writer: Option<Issuer>,
     meter: Meter,
     policy: Policy,
     slots: Slots,
@@ -108,7 +110,6 @@ pub struct Worker {
     /// The instant for which a timer is running.
     armed: Nanos,
     ramping: bool,
-    reading_back: bool,
     exhausted: bool,
     ending: Option<Ending>,
     ended: bool,
@@ -120,6 +121,7 @@ impl Worker {
     pub fn new(issuer: Issuer, meter: Meter, policy: Policy) -> Self {
         Self {
             issuer,
+            writer: None,
             meter,
             slots: Slots::new(policy.depth.max(1)),
             group: Group::new(policy.batch, policy.depth.max(1)),
@@ -130,7 +132,6 @@ impl Worker {
             end: Nanos::MAX,
             armed: Nanos::ZERO,
             ramping: policy.ramp > Nanos::ZERO,
-            reading_back: false,
             exhausted: false,
             ending: None,
             ended: false,
@@ -208,7 +209,7 @@ impl Worker {
         if self.slots.in_flight() > 0 {
             return Wake::Completions(1);
         }
-        if self.begins_to_read_back(now) {
+        if self.turns_to_what_is_left(now) {
             return self.fill(target, now);
         }
         self.meter.end_phase(now);
@@ -349,7 +350,9 @@ impl Worker {
             let damaged = self.policy.keep_damaged.then(|| {
                 let mut expected = vec![0; block.len()];
                 self.issuer.fill(decision, &mut expected);
-                Damaged { found: block.to_vec(), expected }
+                let start = (mismatch.block - decision.offset) as usize;
+                let span = start..start + mismatch.length as usize;
+                Damaged { found: block[span.clone()].to_vec(), expected: expected[span].to_vec() }
             });
             self.fail(*decision, FailureCause::Mismatch(mismatch), damaged);
         }
@@ -419,18 +422,31 @@ impl Worker {
         }
     }
 
-    /// Turns to reading back what was written, if that was asked for and nothing stands against it.
-    fn begins_to_read_back(&mut self, now: Nanos) -> bool {
-        if self.is_halted() || self.reading_back || !self.policy.read_back {
+    /// Turns to reading back what was written, or from there to what is still to be written; false where neither is
+    /// left. What has been written when the runtime is over is not read back, as with fio.
+    fn turns_to_what_is_left(&mut self, now: Nanos) -> bool {
+        if self.ending.is_some() {
             return false;
         }
-        let Some(issuer) = self.issuer.verify_pass() else { return false };
-        self.issuer = issuer;
-        self.reading_back = true;
-        self.exhausted = false;
-        self.ending = None;
-        self.end = now + self.policy.runtime;
-        self.meter.begin_phase(now);
+        let turned = match self.writer.take() {
+            Some(writer) => self.goes_on_writing(writer),
+            None => self.reads_back() || self.issuer.resume(None),
+        };
+        self.exhausted = !turned;
+        if turned {
+            self.meter.begin_phase(now);
+        }
+        turned
+    }
+
+    fn goes_on_writing(&mut self, writer: Issuer) -> bool {
+        let reader = std::mem::replace(&mut self.issuer, writer);
+        self.issuer.resume(Some(&reader))
+    }
+
+    fn reads_back(&mut self) -> bool {
+        let Some(reader) = self.issuer.verify_pass() else { return false };
+        self.writer = Some(std::mem::replace(&mut self.issuer, reader));
         true
     }
 

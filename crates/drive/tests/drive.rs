@@ -34,7 +34,6 @@ fn worker_of(job: &Job, index: u32, adjust: impl FnOnce(&mut Policy)) -> Worker 
         ramp: job.extent.ramp_time,
         runtime,
         scheduled: scheduled(job),
-        read_back: job.verify.method.is_some() && job.verify.do_verify,
         ..Policy::default()
     };
     adjust(&mut policy);
@@ -247,7 +246,7 @@ fn what_was_written_is_read_back_and_a_flipped_byte_is_found() {
     // The same job over what the first one left, but one byte changes while it only reads.
     let job = Job { verify: job::VerifyOptions { only: true, ..job.verify.clone() }, ..job };
     target.file(0)[5 * 4096 + 777] ^= 0x40;
-    let mut checker = worker_of(&job, 0, |policy| policy.read_back = false);
+    let mut checker = worker_of(&job, 0, |_| ());
     let summary = run(&mut checker, &mut target);
     assert_eq!((summary.errors, summary.first_error), (1, 84));
     let FailureCause::Mismatch(mismatch) = &checker.failures()[0].cause else { panic!("a mismatch") };
@@ -523,4 +522,37 @@ fn the_loop_does_not_spin_where_time_passes_only_in_waits() {
             assert!(target.waits < 2 * done, "{} waits for {done} operations, batch={batch:?}", target.waits);
         }
     }
+}
+
+/// What was written when the runtime was over was read back for as long again.
+#[test]
+fn each_loop_is_read_back_until_the_runtime_is_over() {
+    let counts = |options: &str| {
+        let (summary, worker) = run_job(&format!("rw=write verify=crc32c {options}"));
+        let [reads, writes, _] = summary.directions.each_ref().map(|direction| direction.ios);
+        (writes, reads, worker.ending())
+    };
+    // A pass of 256 operations of 100 µs takes 25.6 ms.
+    assert_eq!(counts("loops=3"), (768, 768, Some(Ending::Complete)));
+    assert_eq!(counts("runtime=60ms loops=9"), (344, 256, Some(Ending::Runtime)));
+    assert_eq!(counts("runtime=40ms"), (256, 144, Some(Ending::Runtime)));
+    assert_eq!(counts("runtime=20ms"), (200, 0, Some(Ending::Runtime)));
+    assert_eq!(counts("runtime=60ms time_based"), (600, 0, Some(Ending::Runtime)));
+    assert_eq!(counts("loops=3 do_verify=0"), (768, 0, Some(Ending::Complete)));
+}
+
+/// The whole transfer was kept, under the offset of the transfer.
+#[test]
+fn of_a_damaged_transfer_the_bad_block_alone_is_kept() {
+    let job = job("rw=write bs=16k verify=crc32c verify_interval=4k");
+    let mut target = memory(1);
+    run(&mut worker_of(&job, 0, |_| ()), &mut target);
+    target.file(0)[5 * 4096 + 777] ^= 0x40;
+    let job = Job { verify: job::VerifyOptions { only: true, ..job.verify.clone() }, ..job };
+    let mut checker = worker_of(&job, 0, |policy| policy.keep_damaged = true);
+    run(&mut checker, &mut target);
+    let damaged = checker.failures()[0].damaged.clone().expect("it was asked for");
+    assert!(damaged.found == target.file(0)[5 * 4096..6 * 4096]);
+    assert_eq!(damaged.expected[777], damaged.found[777] ^ 0x40);
+    assert_eq!(damaged.expected.len(), 4096);
 }

@@ -16,13 +16,19 @@ pub(crate) struct Limits {
     loops: Option<u32>,
     /// The files are gone through again and again until the bytes are reached.
     wraps: bool,
+    /// Loops follow one another until so many bytes are written and read back together, whatever their number.
+    goal: u64,
+    /// Bytes written and read back in the loops that have ended.
+    moved: u64,
 }
 
 impl Limits {
-    /// `usable` is the sum of the usable bytes of all regions.
-    pub(crate) fn new(job: &Job, layout: &Layout, usable: u64) -> Self {
+    /// `usable` is the sum of the usable bytes of all regions. Where the job has `rests`, to read back each pass over
+    /// its files, a loop is no longer than a pass.
+    pub(crate) fn new(job: &Job, layout: &Layout, usable: u64, rests: bool) -> Self {
         let extent = &job.extent;
-        let bytes = layout.io_size.unwrap_or_else(|| layout.size.map_or(usable, |size| size.min(usable)));
+        let pass = layout.size.map_or(usable, |size| size.min(usable));
+        let bytes = layout.io_size.map_or(pass, |io_size| if rests { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
         let operations = extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX);
         Self {
@@ -31,7 +37,9 @@ impl Limits {
             bytes_each: bytes,
             operations_each: operations,
             loops: (!extent.time_based).then_some(extent.loops.max(1)),
-            wraps: layout.io_size.is_some() || extent.time_based,
+            wraps: (layout.io_size.is_some() && !rests) || extent.time_based,
+            goal: layout.io_size.filter(|_| rests && operations == u64::MAX).unwrap_or(0),
+            moved: 0,
         }
     }
 
@@ -62,18 +70,24 @@ impl Limits {
 
     /// Begins the next loop in which there is something to do; false when there is none.
     pub(crate) fn next_loop(&mut self) -> bool {
+        self.moved = self.moved.saturating_add_signed(self.bytes_each - self.bytes);
         self.bytes = self.bytes.min(0);
         self.operations = self.operations_each;
         while self.bytes <= 0 {
             if let Some(loops) = &mut self.loops {
                 *loops = loops.saturating_sub(1);
-                if *loops == 0 {
+                if *loops == 0 && self.moved >= self.goal {
                     return false;
                 }
             }
             self.bytes = self.bytes.saturating_add(self.bytes_each);
         }
         true
+    }
+
+    /// Counts what was read back.
+    pub(crate) fn read_back(&mut self, bytes: u64) {
+        self.moved = self.moved.saturating_add(bytes);
     }
 
     /// Whether loops follow one another until the caller stops.
@@ -88,6 +102,6 @@ impl Limits {
 
     /// No loop follows the current one.
     pub(crate) fn stop(&mut self) {
-        self.loops = Some(0);
+        (self.loops, self.goal) = (Some(0), 0);
     }
 }

@@ -6,7 +6,7 @@ use common::*;
 use job::{BlockSizes, Distribution, Job, PerKind, VerifyMethod};
 use units::random::Random;
 use units::{Nanos, Rate};
-use workload::{Decision, HEADER_BYTES, Issuer, Next, OpKind, Worker, Wrong};
+use workload::{Decision, HEADER_BYTES, Issuer, Layout, Next, OpKind, Worker, Wrong};
 
 const METHODS: [VerifyMethod; 11] = [
     VerifyMethod::Crc32c,
@@ -164,13 +164,45 @@ fn a_lost_write_of_a_later_pass_is_found() {
     job.extent.loops = 3;
     let mut disk = Disk::new(&[64 * KIB]);
     let mut writer = issuer(&job, &one_file(64 * KIB), 5);
-    disk.run(&mut writer, 32).expect("writes are not checked");
+    disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+    assert!(writer.resume(None));
+    disk.run(&mut writer, usize::MAX).expect("writes are not checked");
     let before = disk.0[0][..4096].to_vec();
+    assert!(writer.resume(None));
     disk.run(&mut writer, usize::MAX).expect("writes are not checked");
     assert_eq!(disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX), Ok(16));
     disk.0[0][..4096].copy_from_slice(&before);
     let mismatch = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("pass 1 in place of 2");
     assert_eq!((mismatch.wrong, mismatch.block), (Wrong::Pass, 0));
+}
+
+/// Each pass was read back only when all had been written.
+#[test]
+fn every_pass_is_read_back_before_the_next_overwrites_it() {
+    let counts = |change: &dyn Fn(&mut Job), io_size: Option<u64>| {
+        let mut job = verified("randwrite", VerifyMethod::Crc32c);
+        change(&mut job);
+        let (mut disk, mut counts) = (Disk::new(&[64 * KIB]), Vec::new());
+        let mut writer = issuer(&job, &Layout { io_size, ..one_file(64 * KIB) }, 5);
+        loop {
+            disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+            let mut reader = writer.verify_pass().expect("something was written");
+            counts.push(disk.run(&mut reader, usize::MAX).expect("what was written is there"));
+            if !writer.resume(Some(&reader)) {
+                return counts;
+            }
+        }
+    };
+    assert_eq!(counts(&|job| job.extent.loops = 3, None), [16; 3]);
+    // A loop that ends within a pass is read back with the pass.
+    assert_eq!(counts(&|job| job.extent.loops = 3, Some(32 * KIB)), [16, 8]);
+    assert_eq!(counts(&|job| (job.extent.loops, job.extent.number_ios) = (3, Some(4)), None), [12]);
+    // What is read back counts towards io_size.
+    for (io_size, phases) in [(128, 1), (160, 2), (256, 2), (260, 3)] {
+        assert_eq!(counts(&|_| (), Some(io_size * KIB)), vec![16; phases], "{io_size} KiB");
+    }
+    let free = |job: &mut Job| (job.extent.loops, job.pattern.norandommap) = (3, true);
+    assert_eq!(counts(&free, None), [48], "where no pass ends, all is read back at the end");
 }
 
 #[test]
@@ -204,16 +236,13 @@ fn only_what_was_written_is_checked() {
 }
 
 #[test]
-fn rated_and_time_based_jobs_are_replayed() {
+fn rated_jobs_and_jobs_that_were_cut_short_are_replayed() {
     let mut job = verified("randrw", VerifyMethod::Crc32);
     job.pace.rate_iops = PerKind { read: Some(Rate::per_sec(700)), write: Some(Rate::per_sec(300)), trim: None };
     assert_eq!(round_trip(&job, &[256 * KIB], usize::MAX), 19);
-    let mut job = verified("randwrite", VerifyMethod::Crc32);
-    job.extent.time_based = true;
-    assert_eq!(round_trip(&job, &[256 * KIB], 1000), 64);
+    let job = verified("randwrite", VerifyMethod::Crc32);
     assert_eq!(round_trip(&job, &[256 * KIB], 40), 40);
-    let mut pairs = verified("randtrimwrite", VerifyMethod::Crc32);
-    pairs.extent.time_based = true;
+    let pairs = verified("randtrimwrite", VerifyMethod::Crc32);
     assert_eq!(round_trip(&pairs, &[256 * KIB], 40), 20);
 }
 
@@ -273,13 +302,16 @@ fn clones_of_one_file_accept_what_the_others_wrote() {
     let mut job = verified("randwrite", VerifyMethod::Crc32c);
     job.grouping.numjobs = 2;
     job.files.filenames = vec!["shared".to_owned()];
-    job.extent.time_based = true;
+    job.extent.loops = 9;
     let mut disk = Disk::new(&[64 * KIB]);
     let mut clones: Vec<_> = (0..2)
         .map(|clone| Issuer::new(&job, Worker { index: clone, clone }, &one_file(64 * KIB), 5).expect("sound"))
         .collect();
-    for (clone, writes) in [(0, 100), (1, 20)] {
-        disk.run(&mut clones[clone], writes).expect("writes are not checked");
+    for (clone, passes) in [(0, 7), (1, 2)] {
+        for _ in 0..passes {
+            clones[clone].resume(None);
+            disk.run(&mut clones[clone], usize::MAX).expect("writes are not checked");
+        }
     }
     for clone in &clones {
         assert_eq!(disk.run(&mut clone.verify_pass().expect("writes"), usize::MAX), Ok(16));

@@ -32,6 +32,7 @@ impl Issuer {
         let pairs = (job.pattern.direction == Direction::TrimWrite).then(Pairs::default);
         let think = Think::new(job);
         let syncs = Syncs::new(job);
+        let rests = rests(job);
         let simple = pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
         Ok(Self {
             lane: Lane::new(mix, &pace, &rules, simple),
@@ -40,7 +41,7 @@ impl Issuer {
             attention: pairs.is_some() || think.is_some(),
             mix,
             pace,
-            limits: Limits::new(job, layout, usable),
+            limits: Limits::new(job, layout, usable, rests && rules.has_passes()),
             sequence: 0,
             completed: 0,
             picker: Picker::new(job.files.service, job.files.openfiles, files.len(), own),
@@ -50,6 +51,8 @@ impl Issuer {
             checks_reads: verifier.is_some() && job.pattern.direction == Direction::Read,
             syncs,
             writes: 0,
+            rests,
+            since: None,
             phase: Phase::Load,
             midway: false,
             due_sync: None,
@@ -61,6 +64,13 @@ impl Issuer {
             origin: Box::new(Origin { job: job.clone(), worker, layout: layout.clone(), seed }),
         })
     }
+}
+
+/// Whether what was written is read back before anything is written over it.
+fn rests(job: &Job) -> bool {
+    let verify = &job.verify;
+    let reads_back = verify.method.is_some() && verify.do_verify && !verify.only;
+    reads_back && job.pattern.direction.writes() && !job.extent.time_based
 }
 
 pub(super) fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {

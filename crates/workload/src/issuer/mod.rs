@@ -51,6 +51,10 @@ pub struct Issuer {
     checks_reads: bool,
     syncs: Option<Syncs>,
     writes: u64,
+    /// Rests after each pass over the files, so that it can be read back.
+    rests: bool,
+    /// This issuer as it was after the last rest, for deciding the same once more; `None` before the first.
+    since: Option<Box<Self>>,
     phase: Phase,
     /// The current loop began in the middle of a pass over the files, so it may go on with the next pass.
     midway: bool,
@@ -77,6 +81,8 @@ enum Phase {
     Load,
     /// A loop has ended: when all has completed, the files from this one on are synced.
     Closing { next_file: u32 },
+    /// A pass has ended: nothing comes before [`Issuer::resume`].
+    Resting,
     /// Nothing comes any more.
     Done,
 }
@@ -282,7 +288,7 @@ impl Issuer {
         {
             return Some(next);
         }
-        if self.phase == Phase::Done {
+        if matches!(self.phase, Phase::Done | Phase::Resting) {
             return Some(Next::Done);
         }
         // A sync that was due when a loop ended is issued if there is another loop, and dropped otherwise.
@@ -316,6 +322,10 @@ impl Issuer {
             }
             self.phase = Phase::Closing { next_file: next_file + 1 };
             return Some(self.issue_closing_sync(next_file, now));
+        }
+        if self.rests_here() {
+            self.phase = Phase::Resting;
+            return Some(Next::Done);
         }
         self.next_loop();
         None
@@ -405,7 +415,7 @@ impl Issuer {
     pub fn finish(&mut self) {
         self.close_lane();
         self.limits.stop();
-        self.replay = self.replay.map(|_| Replay { left: 0 });
+        self.replay = self.replay.map(|replay| Replay { left: 0, ..replay });
         if self.phase == Phase::Load {
             self.end_loop();
         }

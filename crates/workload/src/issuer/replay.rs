@@ -3,9 +3,8 @@
 use job::Direction;
 use units::Nanos;
 
-use super::{Issuer, Phase};
+use super::{Issuer, Origin, Phase};
 use crate::decision::{Decision, Next, OpKind};
-use crate::mix::Mix;
 use crate::offsets::Cursor;
 use crate::verify::PassRange;
 
@@ -13,55 +12,76 @@ use crate::verify::PassRange;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replay {
     pub(super) left: u64,
+    /// Bytes that were read.
+    pub(super) bytes: u64,
 }
 
 impl Issuer {
-    /// An issuer that reads back and checks what this one has written; `None` where there is nothing to check.
+    /// An issuer that reads back and checks what this one has written since it last rested; `None` where there is
+    /// nothing to check.
     ///
-    /// No list of writes is kept: the decisions are made once more from the same seed, and its writes come as
-    /// reads. Where every block is written once in each pass, the first pass is enough, since later ones touch
-    /// the same blocks.
+    /// No list of writes is kept: the decisions are made once more, and its writes come as reads.
     #[must_use]
     pub fn verify_pass(&self) -> Option<Self> {
-        let job = &self.origin.job;
-        let writes = self.writes + self.lane.writes();
-        if job.verify.method.is_none() || !job.verify.do_verify || self.replay.is_some() || writes == 0 {
+        let before = self.since.as_ref().map_or(0, |since| since.writes);
+        let writes = self.writes + self.lane.writes() - before;
+        if !self.rests || self.replay.is_some() || writes == 0 {
             return None;
         }
-        let once = self.rules.covers() && matches!(self.mix, Mix::Only(_));
-        let mut again = (*self.origin).clone();
-        if once {
-            again.layout.size = None;
-            again.layout.io_size = None;
-            let extent = &mut again.job.extent;
-            (extent.number_ios, extent.loops, extent.time_based) = (None, 1, false);
-        }
-        let mut issuer = Self::loading(&again.job, again.worker, &again.layout, again.seed).ok()?;
+        let mut issuer = match &self.since {
+            Some(since) => (**since).clone(),
+            None => {
+                let Origin { job, worker, layout, seed } = &*self.origin;
+                Self::loading(job, *worker, layout, *seed).ok()?
+            }
+        };
+        let passes = self.possible_passes(&issuer);
         issuer.replay(writes);
         issuer.go_anew();
         issuer.picker.succeed(&self.picker);
-        let passes = self.possible_passes(once);
         if let Some(verifier) = &mut issuer.verifier {
             verifier.demand(passes);
         }
         Some(issuer)
     }
 
-    /// In which passes the blocks that were written may have been written last.
-    fn possible_passes(&self, once: bool) -> PassRange {
+    /// In which passes the blocks that were written since `start` may have been written last.
+    fn possible_passes(&self, start: &Self) -> PassRange {
         let job = &self.origin.job;
         if job.grouping.numjobs > 1 && !job.files.filenames.is_empty() {
             // Clones write the same files, each at its own pass.
             return PassRange { first: 0, last: u32::MAX };
         }
-        let last = self.files.iter().map(|file| file.pass).max().unwrap_or(0);
-        let complete = |file: &Cursor| if file.is_done() { file.pass } else { file.pass.saturating_sub(1) };
-        let first = if once { self.files.iter().map(complete).min().unwrap_or(0) } else { 0 };
-        PassRange { first, last }
+        let passes = |issuer: &Self| -> Vec<u32> { issuer.files.iter().map(|file| file.pass).collect() };
+        let first = passes(start).into_iter().min().unwrap_or(0);
+        PassRange { first, last: passes(self).into_iter().max().unwrap_or(first) }
+    }
+
+    /// Whether this is where to rest: at the end of a pass, and of all.
+    pub(super) fn rests_here(&self) -> bool {
+        let through = self.rules.has_passes() && self.files.iter().all(Cursor::is_done);
+        self.rests && (through || self.limits.is_last_loop())
+    }
+
+    /// Goes on after a rest, in which `reader` has read back what was written; false where nothing is left to do.
+    pub fn resume(&mut self, reader: Option<&Self>) -> bool {
+        if self.phase != Phase::Resting {
+            return false;
+        }
+        if let Some(reader) = reader {
+            self.picker.succeed(&reader.picker);
+            self.limits.read_back(reader.replay.map_or(0, |replay| replay.bytes));
+        }
+        if !self.next_loop() {
+            return false;
+        }
+        self.since = None;
+        self.since = Some(Box::new(self.clone()));
+        true
     }
 
     pub(super) fn replay(&mut self, writes: u64) {
-        self.replay = Some(Replay { left: writes });
+        self.replay = Some(Replay { left: writes, bytes: 0 });
         self.pace.rehearse();
         self.think = None;
         self.syncs = None;
@@ -81,7 +101,10 @@ impl Issuer {
             }
             match self.next_data(Nanos::MAX) {
                 Some(Next::Issue(op)) if op.kind == written => {
-                    self.replay = self.replay.map(|replay| Replay { left: replay.left - 1 });
+                    if let Some(replay) = &mut self.replay {
+                        replay.left -= 1;
+                        replay.bytes += u64::from(op.length);
+                    }
                     let read = Decision { kind: OpKind::Read, intended: now, ..op };
                     return self.marked(Next::Issue(read));
                 }

@@ -50,6 +50,14 @@ pub enum Wrong {
     Pattern,
 }
 
+impl Wrong {
+    /// Whether it is the header that does not hold, so that nothing is known of the bytes behind it.
+    #[must_use]
+    pub const fn is_in_header(self) -> bool {
+        !matches!(self, Self::Payload | Self::Checksum | Self::Pattern)
+    }
+}
+
 /// A block that is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
@@ -57,6 +65,8 @@ pub struct Mismatch {
     pub file: u32,
     /// Where the block begins, in bytes from the start of the file.
     pub block: u64,
+    /// How many bytes the block has.
+    pub length: u32,
     /// The first wrong byte, in bytes from the start of the file.
     pub offset: u64,
     /// What is wrong.
@@ -250,7 +260,8 @@ impl Flaw {
         let quoted = self.expected.len().max(4);
         let found = bytes[self.at..(self.at + quoted).min(bytes.len())].to_vec();
         let offset = block + self.at as u64;
-        Mismatch { file, block, offset, wrong: self.wrong, expected: self.expected, found }
+        let length = bytes.len() as u32;
+        Mismatch { file, block, length, offset, wrong: self.wrong, expected: self.expected, found }
     }
 }
 

@@ -1,0 +1,79 @@
+//! `fathom fio` does as many operations as fio does, and leaves the same files behind.
+
+mod common;
+
+use std::io::{Seek, SeekFrom, Write};
+use std::process::Command;
+
+use common::json::Json;
+use common::{Scratch, fathom, fio, require, run, words};
+
+type Program = fn(Vec<String>) -> Command;
+const OURS: Program = |words| fathom(std::iter::once("fio".to_owned()).chain(words));
+const THEIRS: Program = |words| fio(words);
+
+/// Exit code; operations and bytes of each direction of each job; syncs.
+fn counts(program: Program, scratch: &Scratch, line: &str) -> (Option<i32>, Vec<[u64; 7]>) {
+    let words = words(&format!("--output-format=json --thread {line}"));
+    let outcome = run(program(words).current_dir(scratch));
+    let document = Json::read_after_notes(&outcome.stdout);
+    let keys = ["read", "write", "trim"].map(|kind| ["total_ios", "io_bytes"].map(|key| format!("{kind}/{key}")));
+    let of = |job: usize| {
+        let mut keys = keys.iter().flatten();
+        let mut counts = [0; 7].map(|_: u64| keys.next().map_or(0, |key| document.whole(&format!("jobs/{job}/{key}"))));
+        counts[6] = document.whole(&format!("jobs/{job}/sync/total_ios"));
+        counts
+    };
+    let jobs = (0..).take_while(|job| document.find(&format!("jobs/{job}")).is_some());
+    (outcome.code(), jobs.map(of).collect())
+}
+
+#[track_caller]
+fn same_counts(line: &str) {
+    let [ours, theirs] = [OURS, THEIRS].map(|program| counts(program, &Scratch::new(), line));
+    assert_eq!(ours, theirs, "{line}");
+}
+
+#[test]
+fn what_is_verified_is_read_back_as_often_as_by_fio() {
+    require!(Fio);
+    for options in [
+        "--rw=write --loops=3",
+        "--rw=randwrite --loops=2",
+        "--rw=write --io_size=32k --loops=3",
+        "--rw=randwrite --io_size=160k",
+        "--rw=write --io_size=160k --loops=2",
+        "--rw=write --number_ios=4 --loops=3",
+        "--rw=write --runtime=1010ms --rate_iops=50 --loops=5",
+        "--rw=write --runtime=1050ms --rate_iops=10",
+        "--rw=write --runtime=1010ms --rate_iops=50 --time_based",
+        "--rw=write --runtime=9",
+        "--rw=write --loops=2 --do_verify=0",
+    ] {
+        same_counts(&format!("--name=x --filename=x --size=64k --verify=crc32c {options}"));
+    }
+}
+
+#[test]
+fn dumps_of_damaged_blocks_are_named_as_by_fio() {
+    require!(Fio);
+    let dumps = |program: Program, options: &str| {
+        let scratch = Scratch::new();
+        let line = format!("--name=x --filename=x --size=64k --bs=4k --verify=crc32c {options}");
+        counts(program, &scratch, &format!("{line} --rw=write --do_verify=0"));
+        let mut file = std::fs::OpenOptions::new().write(true).open(scratch.path("x")).expect("it was written");
+        for at in [3 * 4096 + 1500, 7 * 4096] {
+            file.seek(SeekFrom::Start(at)).expect("a seek");
+            file.write_all(b"XXXX").expect("a write");
+        }
+        let (code, _) = counts(program, &scratch, &format!("{line} --rw=read --verify_dump=1"));
+        let size = |name: &String| std::fs::metadata(scratch.path(name)).expect("it is there").len();
+        let names = scratch.names().into_iter().filter(|name| name.starts_with("x."));
+        (code, names.map(|name| (size(&name), name)).collect::<Vec<_>>())
+    };
+    for options in ["", "--verify_interval=1k"].map(|options| format!("{options} --continue_on_error=verify")) {
+        let [ours, theirs] = [OURS, THEIRS].map(|program| dumps(program, &options));
+        assert_eq!(ours, theirs, "{options}");
+        assert!(theirs.1.iter().any(|(_, name)| name.ends_with(".hdr_fail")), "{theirs:?}");
+    }
+}
