@@ -4,7 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use drive::Watch;
-use meter::{Meter, Summary};
+use engine::probe::Usage;
+use meter::{CpuUse, Meter, Summary};
 use units::Nanos;
 
 use crate::logs::LogFiles;
@@ -113,6 +114,22 @@ pub(crate) struct SeatWatch<'a> {
     pub(crate) board: &'a Board,
     pub(crate) seat: &'a Seat,
     pub(crate) logs: Option<&'a mut LogFiles>,
+    /// What the worker's thread had used before it began.
+    pub(crate) used_before: Usage,
+}
+
+impl SeatWatch<'_> {
+    /// What the worker has used; to be asked on its own thread.
+    pub(crate) fn used(&self) -> CpuUse {
+        let used = Usage::of_thread().since(self.used_before);
+        CpuUse {
+            user: used.user,
+            system: used.system,
+            context_switches: used.context_switches,
+            major_faults: used.major_faults,
+            minor_faults: used.minor_faults,
+        }
+    }
 }
 
 impl Watch for SeatWatch<'_> {
@@ -124,7 +141,7 @@ impl Watch for SeatWatch<'_> {
         self.seat.count(meter);
         let asked = self.board.asked.load(Ordering::Relaxed);
         if self.seat.published.load(Ordering::Relaxed) < asked {
-            self.seat.publish(meter.summary(now), asked);
+            self.seat.publish(Summary { cpu: self.used(), ..meter.summary(now) }, asked);
         }
         if let Some(logs) = &mut self.logs {
             logs.write(&meter.take_log());
@@ -144,10 +161,11 @@ mod tests {
         board.ask();
         assert!(!board.answered());
         let mut meter = Meter::new(meter::Options::default());
-        let mut watch = SeatWatch { board: &board, seat: board.seat(0), logs: None };
+        let mut watch = SeatWatch { board: &board, seat: board.seat(0), logs: None, used_before: Usage::default() };
         watch.look(0, &mut meter, Nanos::from_secs(1));
         assert!(board.answered());
-        assert!(board.summary(0).is_some());
+        let cpu = board.summary(0).expect("it answered").cpu;
+        assert!(cpu.user + cpu.system > Nanos::ZERO, "status reports showed no processor time");
         assert!(board.summary(1).is_none());
     }
 }

@@ -8,7 +8,7 @@ use engine::files::{self, Access, Advice};
 use engine::probe::Usage;
 use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor};
 use job::{Arrivals, BlockSizes, Dialect, Engine, Job, Memory};
-use meter::{CpuUse, LogOptions, Meter, Summary};
+use meter::{LogOptions, Meter, Summary};
 use target::Target;
 use units::Nanos;
 use workload::Issuer;
@@ -131,7 +131,8 @@ fn attempt(
     let setup = setup(job, &issuer, shared.clock);
     let worker = drive::Worker::new(issuer, Meter::new(meter_options(job)), policy(member, job, seed));
     let seat = shared.board.seat(member.number);
-    let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut() };
+    let used_before = Usage::default();
+    let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut(), used_before };
     engine::with_target(&setup, files, Drive { worker, stop, watch, start, finished })?;
     match logs.map(LogFiles::finish) {
         Some(Err(text)) => Err(Trouble { text, errno: 0 }),
@@ -165,25 +166,15 @@ impl Visitor for Drive<'_> {
         start();
         watch.seat.set_running(true);
         finished.started_unix_ms = unix_ms();
-        let before = Usage::of_thread();
+        watch.used_before = Usage::of_thread();
         drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut watch);
-        let used = Usage::of_thread().since(before);
+        let used = watch.used();
         let now = target.now();
         drive::Watch::look(&mut watch, 0, worker.meter_mut(), now);
         finished.summary = worker.meter_mut().finished();
-        finished.summary.cpu = cpu_use(used);
+        finished.summary.cpu = used;
         finished.ending = worker.ending();
         finished.failures = worker.failures().to_vec();
-    }
-}
-
-fn cpu_use(used: Usage) -> CpuUse {
-    CpuUse {
-        user: used.user,
-        system: used.system,
-        context_switches: used.context_switches,
-        major_faults: used.major_faults,
-        minor_faults: used.minor_faults,
     }
 }
 
