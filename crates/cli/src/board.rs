@@ -116,6 +116,8 @@ pub(crate) struct SeatWatch<'a> {
     pub(crate) logs: Option<&'a mut LogFiles>,
     /// What the worker's thread had used before it began.
     pub(crate) used_before: Usage,
+    /// After how long it gives way to other workers; `None` where the scheduler sees to that.
+    pub(crate) turn: Option<Nanos>,
 }
 
 impl SeatWatch<'_> {
@@ -135,6 +137,14 @@ impl SeatWatch<'_> {
 impl Watch for SeatWatch<'_> {
     fn next_look(&mut self, now: Nanos) -> Nanos {
         now + LOOK_EVERY
+    }
+
+    fn next_turn(&mut self, now: Nanos) -> Nanos {
+        self.turn.map_or(Nanos::MAX, |turn| now + turn)
+    }
+
+    fn give_way(&mut self) {
+        std::thread::yield_now();
     }
 
     fn look(&mut self, _: usize, meter: &mut Meter, now: Nanos) {
@@ -161,7 +171,11 @@ mod tests {
         board.ask();
         assert!(!board.answered());
         let mut meter = Meter::new(meter::Options::default());
-        let mut watch = SeatWatch { board: &board, seat: board.seat(0), logs: None, used_before: Usage::default() };
+        let mut watch =
+            SeatWatch { board: &board, seat: board.seat(0), logs: None, used_before: Usage::default(), turn: None };
+        while watch.used().user + watch.used().system == Nanos::ZERO {
+            std::hint::black_box((0..10_000).sum::<u64>());
+        }
         watch.look(0, &mut meter, Nanos::from_secs(1));
         assert!(board.answered());
         let cpu = board.summary(0).expect("it answered").cpu;

@@ -1,12 +1,14 @@
 //! All workers of a run, stage after stage, each on its own thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Condvar, Mutex, PoisonError};
+
 use std::time::Duration;
 
 use drive::Stop;
 use job::{Job, Plan};
+use units::Nanos;
 
 use crate::members::Member;
 use crate::worker::{self, Finished, Shared, Trouble};
@@ -44,24 +46,35 @@ enum Message {
     Finished(Box<Finished>),
 }
 
-/// Closed until everybody is ready.
-#[derive(Default)]
-struct Gate {
-    open: Mutex<bool>,
-    opened: Condvar,
+/// How long it is to take until every worker has had its turn.
+const ROUND: Duration = Duration::from_millis(100);
+/// The scheduler takes turns at its ticks; what is well after [`ROUND`] then is not left to it.
+const SCHEDULED_TURN: Duration = Duration::from_millis(4);
+
+/// After how long workers give way to one another. The scheduler lets who always has work run from tick to tick: of a
+/// thousand workers on two processors each would run every two seconds, and see that late that its time is over.
+pub(crate) fn turn(members: &[Member]) -> Option<Nanos> {
+    let most = members.chunk_by(|a, b| a.stage == b.stage).map(<[Member]>::len).max().unwrap_or(0);
+    turn_of(most, std::thread::available_parallelism().map_or(1, usize::from))
 }
+
+fn turn_of(workers: usize, cpus: usize) -> Option<Nanos> {
+    let workers_per_cpu = (workers as f64 / cpus as f64).max(1.0);
+    let turn = ROUND.div_f64(workers_per_cpu).max(Duration::from_micros(50));
+    (SCHEDULED_TURN.mul_f64(workers_per_cpu) > 2 * ROUND).then(|| Nanos::new(turn.as_nanos() as u64))
+}
+
+/// Closed until everybody is ready. Who waits takes no lock, for which a thousand would have to queue as it opens.
+#[derive(Default)]
+struct Gate(OnceLock<()>);
 
 impl Gate {
     fn open(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.opened.notify_all();
+        self.0.get_or_init(|| ());
     }
 
     fn wait(&self) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*open {
-            open = self.opened.wait(open).unwrap_or_else(PoisonError::into_inner);
-        }
+        self.0.wait();
     }
 }
 
@@ -154,4 +167,16 @@ impl Stage<'_> {
 
 fn cannot_begin(member: &Member, text: String) -> Finished {
     Finished { number: member.number, trouble: Some(Trouble::new(text)), ..Finished::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_workers_on_two_processors_saw_the_end_seconds_late() {
+        assert_eq!(turn_of(1000, 2), Some(Nanos::from_micros(200)));
+        assert_eq!(turn_of(1_000_000, 2), Some(Nanos::from_micros(50)));
+        assert_eq!((turn_of(64, 2), turn_of(0, 1)), (None, None), "the scheduler does it well enough");
+    }
 }

@@ -83,6 +83,7 @@ pub(crate) fn measure(
             seeds: request.seeds,
             dialect: request.dialect,
             board: &board,
+            turn: crew::turn(request.members),
             unmade: &unmade,
         };
         crew::run(request.plan, request.members, &shared, &mut overseer)

@@ -27,6 +27,8 @@ pub(crate) struct Shared<'a> {
     /// Trims of regular files punch holes in our own dialect, and fail in fio's.
     pub(crate) dialect: Dialect,
     pub(crate) board: &'a Board,
+    /// [`SeatWatch::turn`].
+    pub(crate) turn: Option<Nanos>,
     /// Files that could not be made.
     pub(crate) unmade: &'a Unmade,
 }
@@ -132,7 +134,7 @@ fn attempt(
     let worker = drive::Worker::new(issuer, Meter::new(meter_options(job)), policy(member, job, seed));
     let seat = shared.board.seat(member.number);
     let used_before = Usage::default();
-    let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut(), used_before };
+    let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut(), used_before, turn: shared.turn };
     engine::with_target(&setup, files, Drive { worker, stop, watch, start, finished })?;
     match logs.map(LogFiles::finish) {
         Some(Err(text)) => Err(Trouble { text, errno: 0 }),

@@ -44,6 +44,7 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
     let mut done = Vec::with_capacity(world.owners.len());
     let mut now = target.now();
     let mut look_at = watch.next_look(now);
+    let mut turn_ends = watch.next_turn(now);
     let mut running = workers.len();
     for worker in workers.iter_mut() {
         worker.arrive(now);
@@ -71,6 +72,11 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
                 watch.look(index, worker.meter_mut(), now);
             }
             look_at = watch.next_look(now);
+        }
+        if now >= turn_ends {
+            watch.give_way();
+            now = target.now();
+            turn_ends = watch.next_turn(now);
         }
     }
 }

@@ -8,6 +8,15 @@ pub trait Watch {
     /// When to look next; also how soon a stop is noticed when nothing completes.
     fn next_look(&mut self, now: Nanos) -> Nanos;
 
+    /// When to give way next. Unlike a look, it is not woken up for: who waits has given way.
+    fn next_turn(&mut self, now: Nanos) -> Nanos {
+        let _ = now;
+        Nanos::MAX
+    }
+
+    /// Gives way to other threads, where there are too many of them for the scheduler to give each its turn in time.
+    fn give_way(&mut self) {}
+
     /// Sees the meter of worker `index`. It may copy, and take log entries; time spent here is time not spent
     /// issuing.
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos);
