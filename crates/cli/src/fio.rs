@@ -11,6 +11,7 @@ use record::Run;
 use report::fio::{self, Format, Options, Terse, Version};
 use report::progress::{FioProgress, fio_line};
 
+use crate::aggregate::AggregateLog;
 use crate::exit::Exit;
 use crate::measure::{self, Request, Show};
 use crate::members::{self, Member};
@@ -108,6 +109,9 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
         }
     };
     out.write(&fio::results(&measured.run, &out.formats, out.options));
+    if let Some(Err(problem)) = out.bandwidth.take().map(AggregateLog::finish) {
+        out.complain(&problem);
+    }
     let failed = measured.finished.iter().filter(|one| one.exit(&plan.jobs[members[one.number].job]).is_some()).count();
     let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
     for problem in dump::write(directory, &members, &measured.finished) {
@@ -160,6 +164,7 @@ struct Out {
     file: Option<File>,
     formats: Vec<Format>,
     options: Options,
+    bandwidth: Option<AggregateLog>,
     problem: Option<String>,
 }
 
@@ -179,7 +184,8 @@ impl Out {
             _ => Terse::V3,
         };
         let options = Options { terse, ..Options::default() };
-        Ok(Self { file: file.transpose()?, formats: formats.collect(), options, problem: None })
+        let bandwidth = host.bandwidth_log.then(AggregateLog::create).transpose()?;
+        Ok(Self { file: file.transpose()?, formats: formats.collect(), options, bandwidth, problem: None })
     }
 
     fn write(&mut self, text: &str) {
@@ -244,6 +250,9 @@ impl Show for Display<'_> {
     fn layout(&mut self, _: &Path, _: u64, _: u64) {}
 
     fn progress(&mut self, moment: &Moment) {
+        if let Some(log) = &mut self.out.bandwidth {
+            log.see(moment.elapsed, moment.totals.bytes);
+        }
         if !self.shows_eta {
             return;
         }

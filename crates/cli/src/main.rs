@@ -4,6 +4,7 @@
 //! terminal, starts threads, hears signals and exits. Each command is a module whose first function reads as its
 //! table of contents; what `run` and `fio` share is in `measure`.
 
+mod aggregate;
 mod args;
 mod board;
 mod completions;
