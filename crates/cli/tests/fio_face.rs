@@ -376,7 +376,7 @@ fn sequences_run_backwards_where_fios_do() {
             let scratch = Scratch::new();
             let line = format!("--name=x --filename=x --bs=4k --write_lat_log=x --log_offset=1 {line}");
             run(&mut command(&scratch, &line)).expect_clean();
-            let log = scratch.text("x_lat.1.log");
+            let log = std::fs::read_to_string(scratch.path("x_lat.1.log")).expect("it was asked for");
             let offset = |line: &str| line.split(',').nth(4).map(|text| text.trim().to_owned());
             log.lines().map(offset).collect::<Vec<_>>()
         };
@@ -437,5 +437,49 @@ fn what_makes_a_run_fail_makes_ours_fail() {
     ] {
         let line = format!("--name=x --ioengine=null --size=64k {options}");
         assert_eq!(codes(&line), (Some(code), Some(code)), "{options}");
+    }
+}
+
+#[test]
+fn the_bandwidth_of_all_jobs_is_logged_for_each_kind() {
+    require!(Fio);
+    let line =
+        "--bandwidth-log --eta=always --name=x --ioengine=null --size=1g --rw=rw --rate=40m --time_based --runtime=2";
+    let logs = |command: fn(&Scratch, &str) -> Command| {
+        let scratch = Scratch::new();
+        run(&mut command(&scratch, line)).expect_code(0);
+        ["read", "write", "trim"]
+            .map(|kind| std::fs::read_to_string(scratch.path(&format!("agg-{kind}_bw.log"))).expect("it was asked for"))
+    };
+    // The mean rate, and the columns behind it.
+    let gist = |log: String| {
+        let numbers = |line: &str| line.split(", ").map(|text| text.parse().expect("a number")).collect::<Vec<u64>>();
+        let lines: Vec<_> = log.lines().map(numbers).collect();
+        let rate = lines.iter().map(|line| line[1]).sum::<u64>() / lines.len() as u64;
+        (rate, lines[0][2..].to_vec())
+    };
+    for (ours, theirs) in logs(ours).map(gist).into_iter().zip(logs(theirs).map(gist)) {
+        assert_eq!(ours.1, theirs.1);
+        assert!(ours.0.abs_diff(theirs.0) <= theirs.0 / 3, "{ours:?} {theirs:?}");
+    }
+}
+
+#[test]
+fn files_named_twice_add_up_as_in_fio() {
+    require!(Fio);
+    for line in [
+        "--name=x --filename=f --filename=g",
+        "--filename=f --name=x --filename=g:h",
+        "--name=x --filename=f:g:h --nrfiles=2",
+        "--name=x --nrfiles=2 --filename=f:g:h",
+        "--filename=f --name=x --nrfiles=3",
+    ] {
+        let sizes = |command: fn(&Scratch, &str) -> Command| {
+            let scratch = Scratch::new();
+            run(&mut command(&scratch, &format!("{line} --size=96k"))).expect_clean();
+            let size = |name: String| std::fs::metadata(scratch.path(&name)).map(|data| (name, data.len())).ok();
+            scratch.names().into_iter().map(size).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(ours), sizes(theirs), "{line}");
     }
 }

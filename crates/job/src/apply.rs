@@ -261,6 +261,17 @@ fn one_word(draft: &mut Draft, spec: &OptionSpec, text: &str, words: &'static [&
         return;
     }
     let Some((word, argument)) = word::read(text, words, findings) else { return };
+    if text[word.len()..].starts_with(':') && text.contains(',') {
+        // fio looks for its words up to the first comma, and knows none with a colon.
+        let message = "fio refuses a `,` behind a `:`";
+        match spec.name {
+            "random_distribution" => findings.extension(0..text.len(), "unknown-value", message),
+            _ => {
+                findings.fault(0..text.len(), "unknown-value", message).write(format!("write `{word}:…` without `,`"));
+                return;
+            }
+        }
+    }
     if let Some(argument) = argument.filter(|_| !WITH_ARGUMENT.contains(&spec.name) && !is_special(spec)) {
         let start = text.len() - argument.len();
         findings

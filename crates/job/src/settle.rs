@@ -38,6 +38,8 @@ pub(crate) fn settle(draft: Draft, context: &Context<'_>) -> (Job, Vec<Diagnosti
         );
     }
     if !job.files.filenames.is_empty() {
+        // Of more names than `nrfiles`, given after them, fio uses the first.
+        job.files.filenames.truncate(job.files.nrfiles as usize);
         job.files.nrfiles = job.files.filenames.len() as u32;
     }
     (job, problems)

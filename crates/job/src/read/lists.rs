@@ -164,10 +164,8 @@ fn range(part: &str, unit: Unit, findings: &mut Findings) -> Option<(i64, i64)> 
 /// ordered by their share, and the last of them gets whatever is left.
 pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> Option<Vec<(i64, u32)>> {
     let mut entries = Vec::new();
-    for (start, part) in split(text, ':') {
-        if part.is_empty() {
-            continue;
-        }
+    // fio reads up to the first entry that is empty.
+    for (start, part) in split(text, ':').into_iter().take_while(|(_, part)| !part.is_empty()) {
         entries.push(findings.within(start, |f| split_entry(part, kb_base, f))?);
     }
     let given: u32 = entries.iter().filter_map(|entry| entry.1).sum();

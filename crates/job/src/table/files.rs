@@ -12,9 +12,12 @@ use crate::read::{Findings, lists, skew};
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
     Category::Files,
     [
-        text("filename", "Files or devices, separated by `:` (a colon in a name is `\\:`).", |d, value| {
-            d.job.files.filenames = names::split(value);
-        }),
+        OptionSpec::new(
+            "filename",
+            Kind::Text,
+            Setter::Special(filename),
+            "Files or devices, separated by `:` (a colon in a name is `\\:`).",
+        ),
         text("directory", "Directories for relative names, separated by `:`; clones take turns.", |d, value| {
             d.job.files.directories = names::split(value);
         }),
@@ -122,6 +125,19 @@ fn fallocate(word: &str) -> Fallocate {
     }
 }
 
+/// fio adds names to those that were given before, also to those given for all jobs.
+fn filename(draft: &mut Draft, text: &str, findings: &mut Findings) {
+    let files = &mut draft.job.files;
+    if !files.filenames.is_empty() {
+        findings
+            .quirk(0..text.len(), "more-files", format!("`{}` was given before", files.filenames.join(":")))
+            .fio("fio uses those files too, and divides `size` among them all")
+            .write("name all files of a job in one place, separated by `:`");
+    }
+    files.filenames.extend(names::split(text));
+    files.nrfiles = files.filenames.len() as u32;
+}
+
 /// The argument is the shape of a distribution, else how many operations a file gets at a time.
 fn file_service(draft: &mut Draft, word: &'static str, argument: Option<&str>, findings: &mut Findings) {
     let text = argument.unwrap_or("");
@@ -147,8 +163,13 @@ fn file_service(draft: &mut Draft, word: &'static str, argument: Option<&str>, f
 fn filesize(draft: &mut Draft, text: &str, findings: &mut Findings) {
     let unit = Unit::Count { kb_base: draft.kb_base() };
     let mut ends = draft.job.files.filesize.unwrap_or_default();
+    let mut any = false;
     lists::interval(text, unit, findings, |slot, last, value| {
         let value = Bytes::new(value as u64);
+        any |= value > Bytes::ZERO;
+        if value == Bytes::ZERO {
+            return;
+        }
         if slot == 0 {
             ends.0 = value;
         }
@@ -156,5 +177,8 @@ fn filesize(draft: &mut Draft, text: &str, findings: &mut Findings) {
             ends.1 = value;
         }
     });
+    if !any && findings.items.is_empty() {
+        findings.fault(0..text.len(), "out-of-range", "a file has at least one byte").write("write for example `64k`");
+    }
     draft.job.files.filesize = Some((ends.0.min(ends.1), ends.0.max(ends.1)));
 }

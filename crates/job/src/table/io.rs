@@ -208,9 +208,6 @@ fn random_distribution(draft: &mut Draft, text: &str, findings: &mut Findings) {
             .quirk(named.len()..text.len(), "unused-argument", "one without a value is for all kinds of operation")
             .fio(format!("fio drops `{}`", &text[named.len()..]));
         parts.truncate(1);
-    } else if parts.len() > 1 {
-        let message = "fio refuses a distribution for each kind of operation, although its manual promises it";
-        findings.extension(0..text.len(), "distribution", message);
     }
     for (slot, &(start, part)) in parts.iter().enumerate().take(3) {
         let (word, argument) = part.split_once(':').map_or((part, None), |(word, rest)| (word, Some(rest)));
