@@ -224,8 +224,8 @@ impl Issuer {
         self.pace.spend(kind, length);
         if kind == OpKind::Write {
             self.writes += 1;
-            self.schedule_sync(&op);
         }
+        self.schedule_sync(&op);
         if self.picker.is_limited() {
             self.retire_if_done(file);
         }
@@ -240,9 +240,9 @@ impl Issuer {
     }
 
     #[inline(always)]
-    fn schedule_sync(&mut self, write: &Decision) {
-        if let Some(kind) = self.syncs.as_mut().and_then(Syncs::after_write) {
-            self.due_sync = Some(Decision { kind, length: 0, ..*write });
+    fn schedule_sync(&mut self, op: &Decision) {
+        if let Some(kind) = self.syncs.as_mut().and_then(|syncs| syncs.after(op.kind)) {
+            self.due_sync = Some(Decision { kind, length: 0, ..*op });
             self.attention = true;
         }
     }
