@@ -130,6 +130,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l invalidate -d 'Dro
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l io_size -d 'How much is transferred, where that differs from `size`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth -d 'How many operations are kept in flight.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch -d 'Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_max -d 'Collect at most this many at a time; without it, all.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l ioengine -d 'Which engine carries out operations.' -r

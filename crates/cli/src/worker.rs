@@ -292,6 +292,7 @@ fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
         depth: depth(job),
         batch: pace.batch,
         complete_min: pace.batch_complete_min,
+        complete_max: pace.batch_complete_max,
         low: pace.iodepth_low,
         scheduled: is_scheduled(job),
         delay: delay(member, job, seed),

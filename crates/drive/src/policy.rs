@@ -23,6 +23,8 @@ pub struct Policy {
     /// Wait for at least this many completions at a time when the queue is full; 0 is taken for 1, because a loop
     /// that asks again and again would stand still in virtual time.
     pub complete_min: u32,
+    /// Take at most this many completions before slots are refilled; `None` for all there are.
+    pub complete_max: Option<u32>,
     /// Refill only when no more than this many are in flight; `None` to refill at once.
     pub low: Option<u32>,
     /// Operations follow a schedule, so the loop's own lateness is counted.
@@ -47,6 +49,7 @@ impl Default for Policy {
             depth: 1,
             batch: None,
             complete_min: 1,
+            complete_max: None,
             low: None,
             scheduled: false,
             delay: Nanos::ZERO,

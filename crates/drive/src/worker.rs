@@ -101,6 +101,8 @@ pub struct Worker {
     policy: Policy,
     slots: Slots,
     group: Group,
+    /// Completions that are not taken yet, where [`Policy::complete_max`] limits how many are taken at a time.
+    backlog: Vec<Completion>,
     /// Operations to be submitted again: the rest of short transfers, and what met `EAGAIN`.
     again: Vec<Tag>,
     failures: Vec<Failure>,
@@ -125,6 +127,7 @@ impl Worker {
             meter,
             slots: Slots::new(policy.depth.max(1)),
             group: Group::new(policy.batch, policy.depth.max(1)),
+            backlog: Vec::new(),
             again: Vec::new(),
             failures: Vec::new(),
             start: Nanos::MAX,
@@ -179,6 +182,29 @@ impl Worker {
 
     /// Issues what can be issued now and says what to wait for.
     pub(crate) fn step<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
+        if self.backlog.is_empty() { self.advance(target, now) } else { self.work_off(target, now) }
+    }
+
+    /// A step with as many of the completions before it as are taken at a time.
+    #[cold]
+    fn work_off<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
+        let most = self.policy.complete_max.map_or(usize::MAX, |most| most.max(1) as usize);
+        let mut backlog = std::mem::take(&mut self.backlog);
+        let taken = most.min(backlog.len());
+        self.take(target, &backlog[..taken]);
+        backlog.drain(..taken);
+        self.backlog = backlog;
+        match self.advance(target, now) {
+            wake if self.backlog.is_empty() => wake,
+            Wake::At(_) => {
+                self.armed = Nanos::ZERO;
+                Wake::Look
+            }
+            _ => Wake::Look,
+        }
+    }
+
+    fn advance<T: Target>(&mut self, target: &mut T, now: Nanos) -> Wake {
         if self.ended {
             return Wake::AlreadyEnded;
         }
@@ -292,9 +318,15 @@ impl Worker {
 
     /// Takes completions of its own operations.
     pub(crate) fn finish<T: Target>(&mut self, target: &mut T, done: &[Completion]) {
-        if done.is_empty() {
-            return;
+        if self.policy.complete_max.is_some() {
+            self.backlog.extend_from_slice(done);
+        } else if !done.is_empty() {
+            self.take(target, done);
         }
+    }
+
+    #[inline]
+    fn take<T: Target>(&mut self, target: &mut T, done: &[Completion]) {
         self.meter.completed(done.len() as u32);
         for completion in done {
             if self.ramping && completion.completed >= self.ramp_end {

@@ -556,3 +556,37 @@ fn of_a_damaged_transfer_the_bad_block_alone_is_kept() {
     assert_eq!(damaged.expected[777], damaged.found[777] ^ 0x40);
     assert_eq!(damaged.expected.len(), 4096);
 }
+
+/// It was accepted and did nothing.
+#[test]
+fn no_more_completions_are_taken_at_a_time_than_asked_for() {
+    for (least, most, class) in [(1, 4, 1), (2, 8, 2), (0, 1, 1)] {
+        let job = job("rw=randread iodepth=16");
+        let mut worker = worker_of(&job, 0, |policy| {
+            (policy.complete_min, policy.complete_max) = (least, Some(most));
+        });
+        let mut target = Waited { inner: memory(16), waits: 0 };
+        let summary = run(&mut worker, &mut target);
+        assert_eq!(summary.ios(), 256);
+        // All operations take equally long, so that as many are done as may be taken.
+        let mut expected = [0; 7];
+        expected[class] = u64::from(256 / most);
+        assert_eq!(summary.complete.0, expected, "{least} to {most}");
+        assert!(target.waits < 2 * 256, "{} waits", target.waits);
+    }
+}
+
+#[test]
+fn workers_that_take_few_completions_at_a_time_share_a_world_and_keep_their_timers() {
+    let slow = job("rw=randread iodepth=16 runtime=1 time_based");
+    let paced = job("rw=randread iodepth=16 runtime=1 time_based rate_iops=20000");
+    let mut workers: Vec<Worker> = [&slow, &paced]
+        .into_iter()
+        .zip(0..)
+        .map(|(job, index)| worker_of(job, index, |policy| policy.complete_max = Some(1)))
+        .collect();
+    drive(&mut workers, &mut memory(32), &Stop::new(), &mut Unwatched);
+    let ios: Vec<f64> = workers.iter_mut().map(|worker| worker.meter_mut().finished().ios() as f64).collect();
+    close(ios[0], 160_000.0, 0.005);
+    close(ios[1], 20_000.0, 0.005);
+}

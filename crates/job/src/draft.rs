@@ -163,6 +163,7 @@ fn default_pace() -> Pace {
         iodepth: 1,
         batch: None,
         batch_complete_min: 1,
+        batch_complete_max: None,
         iodepth_low: None,
         rate: PerKind::default(),
         rate_iops: PerKind::default(),

@@ -104,6 +104,7 @@ fn settle_depth(pace: &mut Pace) {
     let depth = pace.iodepth;
     pace.batch = pace.batch.map(|batch| batch.min(depth));
     pace.batch_complete_min = pace.batch_complete_min.min(depth);
+    pace.batch_complete_max = pace.batch_complete_max.map(|most| most.max(pace.batch_complete_min));
     pace.iodepth_low = pace.iodepth_low.map(|low| low.min(depth));
 }
 

@@ -247,6 +247,8 @@ pub struct Pace {
     pub batch: Option<u32>,
     /// Collect at least this many completions at a time; 0 to poll.
     pub batch_complete_min: u32,
+    /// Collect at most this many completions at a time, no fewer than the least; `None` for all there are.
+    pub batch_complete_max: Option<u32>,
     /// Refill only when the depth has fallen to this.
     pub iodepth_low: Option<u32>,
     /// Bytes per second for each kind of operation.

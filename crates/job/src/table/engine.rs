@@ -31,12 +31,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         })
         .alias(&["iodepth_batch_complete"])
         .default("1"),
-        accepted(
-            "iodepth_batch_complete_max",
-            Kind::Int(0, i64::MAX),
-            "Collect at most this many at a time.",
-            "what is done is collected at once, and no slot waits for another",
-        ),
+        int("iodepth_batch_complete_max", (0, ANY), "Collect at most this many at a time; without it, all.", |d, n| {
+            d.job.pace.batch_complete_max = (n > 0).then_some(n as u32);
+        }),
         int("iodepth_low", (0, ANY), "Refill only when this few are left in flight.", |d, n| {
             d.job.pace.iodepth_low = (n > 0).then_some(n as u32);
         }),

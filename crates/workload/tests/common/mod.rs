@@ -75,6 +75,7 @@ pub(crate) fn job() -> Job {
             iodepth: 1,
             batch: Some(1),
             batch_complete_min: 1,
+            batch_complete_max: None,
             iodepth_low: None,
             rate: PerKind::default(),
             rate_iops: PerKind::default(),
