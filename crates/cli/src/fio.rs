@@ -101,6 +101,9 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
         Err(error) => return refuse(&format!("cannot listen to signals: {error}")),
     };
     out.write(&fio::opening(&results::asked(plan, &members), &out.formats, out.options));
+    for (job, files, bytes) in layout::of_each(plan, &members) {
+        out.write(&fio::laying_out(&plan.jobs[job].name, files, bytes, &out.formats));
+    }
     let measured = match measure::measure(&request, &signals, &mut Display::new(host, plan, &members, &mut out)) {
         Ok(measured) => measured,
         Err(error) => {

@@ -83,6 +83,31 @@ pub(crate) fn make(
     Ok(layouts.iter().zip(laid).filter_map(failed).collect())
 }
 
+/// For each member whose files have to be made or extended: its job, how many they are, and their bytes together.
+pub(crate) fn of_each(plan: &Plan, members: &[Member]) -> Vec<(usize, usize, u64)> {
+    let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut made = Vec::new();
+    for member in members {
+        let job = &plan.jobs[member.job];
+        if job.engine.engine == Engine::Null || job.files.create_on_open {
+            continue;
+        }
+        let (mut files, mut bytes) = (0, 0);
+        for file in &member.files.files {
+            let size = sizes.entry(&file.path).or_insert_with(|| file.existing.map_or(0, |fact| fact.size));
+            if file.needed > *size {
+                *size = file.needed;
+                files += 1;
+                bytes += file.needed;
+            }
+        }
+        if files > 0 {
+            made.push((member.job, files, bytes));
+        }
+    }
+    made
+}
+
 /// Why there is no room for the files and what will be written to them, where there is none.
 pub(crate) fn without_room(layouts: &[Layout]) -> Option<String> {
     check_room(layouts).err().map(|error| error.to_string())

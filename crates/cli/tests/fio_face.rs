@@ -483,3 +483,23 @@ fn files_named_twice_add_up_as_in_fio() {
         assert_eq!(sizes(ours), sizes(theirs), "{line}");
     }
 }
+
+#[test]
+fn files_were_made_without_a_word() {
+    require!(Fio);
+    let said = |outcome: common::Outcome| {
+        let lines = outcome.stdout.lines().filter(|line| line.contains("Laying out"));
+        (lines.map(str::to_owned).collect::<Vec<_>>(), outcome.stderr.contains("Laying out"))
+    };
+    for rest in [
+        "--size=16m --nrfiles=3",
+        "--size=16m --numjobs=2",
+        "--size=16m --numjobs=2 --output-format=json",
+        "--size=1m --create_on_open=1 --rw=write",
+        "--size=1m --name=b --size=2500k --rw=write --filename=y",
+    ] {
+        let line = format!("--name=a --rw=read --ioengine=psync {rest}");
+        let theirs = said(run(&mut theirs(&Scratch::new(), &line)));
+        assert_eq!(said(run(&mut ours(&Scratch::new(), &line))), theirs, "{line}");
+    }
+}

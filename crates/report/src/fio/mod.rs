@@ -89,6 +89,17 @@ pub fn opening(jobs: &[Asked], formats: &[Format], options: Options) -> String {
     out
 }
 
+/// What fio prints as a worker's files are made: how many, and their sizes together in whole mebibytes.
+#[must_use]
+pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[Format]) -> String {
+    let mib = bytes >> 20;
+    match files {
+        _ if !formats.contains(&Format::Normal) => String::new(),
+        1 => format!("{job}: Laying out IO file (1 file / {mib}MiB)\n"),
+        _ => format!("{job}: Laying out IO files ({files} files / total {mib}MiB)\n"),
+    }
+}
+
 /// The results alone, as for `--status-interval`: terse, then JSON, then normal, in whichever order they are asked for.
 #[must_use]
 pub fn results(run: &Run, formats: &[Format], options: Options) -> String {
