@@ -98,7 +98,7 @@ impl Stage<'_> {
                 let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
                 match thread.spawn_scoped(scope, move || self.work(member, &sender)) {
                     Ok(_) => started += 1,
-                    Err(error) => finished.push(cannot_begin(member, format!("cannot start a thread: {error}"))),
+                    Err(error) => finished.push(cannot_begin(member, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
                 }
             }
             self.oversee(started, &receiver, overseer, finished);

@@ -3,7 +3,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use job::{Diagnostic, Place, Severity};
 
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, tell};
 
 /// All problems, each with its line, a caret, what fio would do and what to write instead.
 pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
@@ -20,8 +20,8 @@ pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> 
 pub(crate) fn print(diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
         let terminal = Terminal::stderr();
-        eprint!("{}", render(diagnostics, terminal.colour, terminal.width));
-        eprintln!("fathom: {}", tally(diagnostics));
+        tell(&render(diagnostics, terminal.colour, terminal.width));
+        tell(&format!("fathom: {}\n", tally(diagnostics)));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::args::Progress;
 use crate::events::Events;
 use crate::measure::Show;
 use crate::overseer::Moment;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, tell};
 
 /// Shows a run while it goes on, to people and to the file of events.
 pub(crate) struct Display {
@@ -47,9 +47,11 @@ impl Display {
     fn show(&mut self, text: &str) {
         match self.manner {
             // Cut to the terminal: a line that wraps cannot be written over.
-            Manner::Line => eprint!("\r\x1b[2K{:.*}", Terminal::stderr().width.saturating_sub(1), text),
+            Manner::Line => {
+                tell(&format!("\r\x1b[2K{text:.width$}", width = Terminal::stderr().width.saturating_sub(1)));
+            }
             Manner::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
-            Manner::Lines => eprintln!("fathom: {text}"),
+            Manner::Lines => tell(&format!("fathom: {text}\n")),
             Manner::Nothing => {}
         }
         self.shown = Some(Instant::now());
@@ -64,7 +66,7 @@ impl Display {
     /// Takes the line away, so that results begin on a clean one.
     fn clear(&mut self) {
         if self.manner == Manner::Line && self.shown.is_some() {
-            eprint!("\r\x1b[2K");
+            tell("\r\x1b[2K");
         }
     }
 }
@@ -94,7 +96,7 @@ impl Show for Display {
         self.clear();
         let terminal = Terminal::stderr();
         let style = report::Style { width: terminal.width, colour: terminal.colour };
-        eprintln!("{}", report::text(run, &analyse(run), style));
+        tell(&format!("{}\n", report::text(run, &analyse(run), style)));
     }
 }
 

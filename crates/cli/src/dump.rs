@@ -6,6 +6,7 @@ use std::path::Path;
 use drive::FailureCause;
 
 use crate::members::Member;
+use crate::terminal::why;
 use crate::worker::Finished;
 
 /// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` into `directory` for each damaged block that was kept, and
@@ -24,7 +25,7 @@ pub(crate) fn write(directory: &Path, members: &[Member], finished: &[Finished])
             for (ending, bytes) in if mismatch.wrong.is_in_header() { &header[..] } else { &both } {
                 let path = directory.join(format!("{name}.{}.{ending}", mismatch.block));
                 if let Err(error) = fs::write(&path, bytes) {
-                    problems.push(format!("verify_dump: {}: {error}", path.display()));
+                    problems.push(format!("verify_dump: {}: {}", path.display(), why(&error)));
                 }
             }
         }

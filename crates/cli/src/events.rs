@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use report::Event;
 
 use crate::overseer::Moment;
+use crate::terminal::why;
 
 /// How often progress is told.
 const EVERY: Duration = Duration::from_millis(900);
@@ -26,7 +27,8 @@ impl Events {
     ///
     /// The system's refusal.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, String> {
-        let open = |path: &Path| File::create(path).map_err(|error| format!("--events {}: {error}", path.display()));
+        let open =
+            |path: &Path| File::create(path).map_err(|error| format!("--events {}: {}", path.display(), why(&error)));
         Ok(Self { file: path.map(open).transpose()?, last: None, problem: None })
     }
 
@@ -35,7 +37,7 @@ impl Events {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(event.line().as_bytes())
         {
-            self.problem.get_or_insert_with(|| format!("the events are incomplete: {error}"));
+            self.problem.get_or_insert_with(|| format!("the events are incomplete: {}", why(&error)));
         }
     }
 

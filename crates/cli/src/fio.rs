@@ -22,7 +22,7 @@ use crate::run::failures;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, tell, why};
 use crate::{diagnostics, dump, growth, layout, safety};
 
 /// fio's exit code for whatever is wrong before a run.
@@ -34,7 +34,7 @@ pub(crate) fn command(words: &[String]) -> Exit {
     let failed = parsed.has_errors() || (parsed.value.host.warnings_fatal && parsed.has_warnings());
     if !parsed.diagnostics.is_empty() && (failed || !parsed.value.host.parse_only) {
         let terminal = Terminal::stderr();
-        eprint!("{}", diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
+        tell(&diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
     }
     if parsed.diagnostics.iter().any(|problem| problem.code == job::NO_JOBS) {
         // On standard output even where results were to go to a file, as with fio.
@@ -158,7 +158,7 @@ fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<(Vec<Member>
 }
 
 fn refuse(problem: &str) -> Exit {
-    eprintln!("fio: {problem}");
+    tell(&format!("fio: {problem}\n"));
     USAGE
 }
 
@@ -173,7 +173,10 @@ struct Out {
 
 impl Out {
     fn open(host: &HostOptions) -> Result<Self, String> {
-        let file = host.output.as_ref().map(|path| File::create(path).map_err(|error| format!("{path}: {error}")));
+        let file = host
+            .output
+            .as_ref()
+            .map(|path| File::create(path).map_err(|error| format!("--output {path}: {}", why(&error))));
         let formats = host.output_formats.iter().map(|format| match format {
             OutputFormat::Terse => Format::Terse,
             OutputFormat::Json => Format::Json,
@@ -197,13 +200,13 @@ impl Out {
             Some(file) => file.write_all(text.as_bytes()),
         };
         if let Err(error) = written {
-            self.problem.get_or_insert_with(|| format!("the results cannot be written: {error}"));
+            self.problem.get_or_insert_with(|| format!("the results cannot be written: {}", why(&error)));
         }
     }
 
     /// Errors go to standard error, and to the output file beside the results where those are for people.
     fn complain(&mut self, line: &str) {
-        eprintln!("fio: {line}");
+        tell(&format!("fio: {line}\n"));
         if self.file.is_some() && self.formats == [Format::Normal] {
             self.write(&format!("fio: {line}\n"));
         }

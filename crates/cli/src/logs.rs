@@ -7,6 +7,8 @@ use std::io::{BufWriter, Write};
 use job::StatOptions;
 use meter::{LogEntry, LogKind};
 
+use crate::terminal::why;
+
 /// The log files of one worker.
 #[derive(Debug)]
 pub(crate) struct LogFiles {
@@ -27,7 +29,7 @@ impl LogFiles {
             // Workers that share a log add to it; the first one begins it anew.
             let shared = !options.per_job_logs && number > 0;
             let file = File::options().create(true).write(true).append(shared).truncate(!shared).open(&path);
-            let file = file.map_err(|error| format!("cannot make the log file {path}: {error}"))?;
+            let file = file.map_err(|error| format!("cannot make the log file {path}: {}", why(&error)))?;
             files.insert(kind, BufWriter::new(file));
         }
         let logs = Self { files, offsets: options.log_offset, failure: None };
@@ -41,7 +43,7 @@ impl LogFiles {
             if let Some(file) = self.files.get_mut(&entry.kind) {
                 let line = report::log(&[entry.into()], report::LogOptions { offset: self.offsets });
                 if let Err(error) = file.write_all(line.as_bytes()) {
-                    self.failure.get_or_insert_with(|| format!("a log file is incomplete: {error}"));
+                    self.failure.get_or_insert_with(|| format!("a log file is incomplete: {}", why(&error)));
                 }
             }
         }
@@ -55,7 +57,7 @@ impl LogFiles {
     pub(crate) fn finish(mut self) -> Result<(), String> {
         for file in self.files.values_mut() {
             if let Err(error) = file.flush() {
-                self.failure.get_or_insert_with(|| format!("a log file is incomplete: {error}"));
+                self.failure.get_or_insert_with(|| format!("a log file is incomplete: {}", why(&error)));
             }
         }
         self.failure.map_or(Ok(()), Err)

@@ -69,7 +69,7 @@ pub(crate) fn enlist(plan: &Plan, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
             let expected = |path: &str| planned.expected(path, fact(job, path));
             let files = directories_exist(job)
                 .and_then(|()| workload::plan_files(job, member.worker(), seeds.of(job), &expected));
-            match files {
+            match files.and_then(|files| usable(job, files)) {
                 Ok(files) => {
                     member.files = planned.add(files, &|path| fact(job, path));
                     members.push(member);
@@ -91,6 +91,18 @@ fn directories_exist(job: &Job) -> Result<(), WorkloadError> {
         let message = format!("{path} is not a directory: make or mount it first, or correct the path");
         Err(WorkloadError { option: "directory", message })
     })
+}
+
+/// What is neither a file nor a device is refused before anything is touched.
+fn usable(job: &Job, plan: FilePlan) -> Result<FilePlan, WorkloadError> {
+    if job.engine.engine == Engine::Null {
+        return Ok(plan);
+    }
+    let refused = plan.files.iter().find_map(|file| engine::files::look(Path::new(&file.path)).err());
+    match refused.filter(|error| error.errno.is_none()) {
+        Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
+        None => Ok(plan),
+    }
 }
 
 /// The clones of a job in the order in which they run and are reported: fio's, the first and then backwards.

@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use crate::outputs::say;
+use crate::terminal::tell;
 
 /// Describes one option, or lists them all.
 pub(crate) fn command(name: Option<&str>) -> Exit {
@@ -11,7 +12,7 @@ pub(crate) fn command(name: Option<&str>) -> Exit {
         None => {
             let name = name.unwrap_or_default();
             let hint = job::table::suggest(name).map_or_else(String::new, |known| format!(": did you mean `{known}`?"));
-            eprintln!("fathom: there is no job option `{name}`{hint}");
+            tell(&format!("fathom: there is no job option `{name}`{hint}\n"));
             Exit::Usage
         }
     }

@@ -11,7 +11,7 @@ use report::fio::{self, Options};
 
 use crate::args::Format;
 use crate::exit::Exit;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, tell, why};
 
 /// A file for results, opened before the run so that a bad path is found before time is spent.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Output {
             let known: Vec<&str> = ENDINGS.iter().map(|(ending, _)| *ending).collect();
             return Err(format!("--output {name}: the ending says what to write: use one of {}", known.join(" ")));
         };
-        let file = File::create(path).map_err(|error| format!("--output {name}: {error}"))?;
+        let file = File::create(path).map_err(|error| format!("--output {name}: {}", why(&error)))?;
         Ok(Self { path: path.to_owned(), kind: *kind, file })
     }
 
@@ -73,7 +73,7 @@ impl Output {
             Kind::FioJson => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
         };
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
-        written.map_err(|error| format!("--output {}: {error}", self.path.display()))
+        written.map_err(|error| format!("--output {}: {}", self.path.display(), why(&error)))
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn say(text: &str) -> Exit {
     match print(text) {
         Ok(()) => Exit::Good,
         Err(error) => {
-            eprintln!("fathom: standard output: {error}");
+            tell(&format!("fathom: standard output: {error}\n"));
             Exit::Environment
         }
     }

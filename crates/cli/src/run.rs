@@ -16,7 +16,7 @@ use crate::outputs::{self, Output};
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, tell, why};
 use crate::worker::{Finished, unix_ms};
 use crate::{diagnostics, dump, explain, growth, layout, safety};
 
@@ -102,13 +102,13 @@ fn enlist(plan: &Plan, seeds: Seeds) -> Option<Vec<Member>> {
 
 fn complain<'a>(problems: impl Iterator<Item = &'a str>) {
     for problem in problems {
-        eprintln!("fathom: {problem}");
+        tell(&format!("fathom: {problem}\n"));
     }
-    eprintln!("fathom: nothing was touched");
+    tell("fathom: nothing was touched\n");
 }
 
 fn environment(problem: &str) -> Exit {
-    eprintln!("fathom: {problem}");
+    tell(&format!("fathom: {problem}\n"));
     Exit::Environment
 }
 
@@ -129,12 +129,12 @@ fn conclude(
     let (plan, members) = (request.plan, request.members);
     let verdicts = analyse(&measured.run);
     let document = outputs::document(&measured.run, &verdicts, options.format, Terminal::stdout());
-    let unprinted = outputs::print(&document).err().map(|error| format!("standard output: {error}"));
+    let unprinted = outputs::print(&document).err().map(|error| format!("standard output: {}", why(&error)));
     let written = files.iter_mut().map(|file| file.write(&measured.run, &verdicts).err());
     let unwritten: Vec<String> = written.flatten().chain(events.problem()).chain(unprinted).collect();
     let undumped = dump::write(Path::new("."), members, &measured.finished);
     for problem in unwritten.iter().chain(&undumped).chain(&failures(plan, members, &measured.finished)) {
-        eprintln!("fathom: {problem}");
+        tell(&format!("fathom: {problem}\n"));
     }
     if let Some(signal) = measured.signal {
         return Exit::Signal(signal);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 
 /// What the outside has asked for.
@@ -30,6 +30,8 @@ impl Signals {
             flag::register(signal, Arc::clone(&asked))?;
             flag::register_usize(signal, Arc::clone(&signals.end), signal as usize)?;
         }
+        // A file that grows beyond `ulimit -f` is then an error with its place, not the end of the process.
+        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         flag::register(SIGUSR1, Arc::clone(&signals.status))?;
         Ok(signals)
     }

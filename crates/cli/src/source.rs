@@ -34,8 +34,9 @@ impl job::Source for Outside {
     }
 }
 
-/// The system's words without its number: `No such file or directory`.
+/// The system's words without its number, and what can be done: `Permission denied; run as …`.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+    let words = text.split(" (os error").next().unwrap_or_default();
+    engine::remedy(error).map_or_else(|| words.to_owned(), |remedy| format!("{words}; {remedy}"))
 }

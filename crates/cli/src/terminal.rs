@@ -1,6 +1,6 @@
 //! What the terminal can show.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 /// Colours and width of one of the two output streams.
 #[derive(Clone, Copy, Debug)]
@@ -40,4 +40,18 @@ impl Terminal {
 
 fn width_of_terminal() -> Option<usize> {
     console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns))
+}
+
+/// Tells people something on standard error. That nobody can be told, as standard error is full or closed, must neither
+/// end a run nor lose its results.
+pub(crate) fn tell(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Why the system refused, and what can be done about it where that is known.
+pub(crate) fn why(error: &std::io::Error) -> String {
+    match engine::remedy(error) {
+        Some(remedy) => format!("{error}; {remedy}"),
+        None => error.to_string(),
+    }
 }

@@ -503,3 +503,21 @@ fn files_were_made_without_a_word() {
         assert_eq!(said(run(&mut ours(&Scratch::new(), &line))), theirs, "{line}");
     }
 }
+
+#[test]
+fn polling_for_a_file_that_cannot_be_polled_fails_as_in_fio() {
+    require!(Fio, Root);
+    let backing = Scratch::new();
+    backing.sparse("backing", 1 << 20);
+    let device = LoopDevice::over(&backing.path("backing"));
+    for direct in [0, 1] {
+        let file = &device.path;
+        let line = format!("--name=a --ioengine=io_uring --hipri=1 --filename={file} --rw=read --direct={direct}");
+        let (ours, theirs) = (run(&mut ours(&backing, &line)), run(&mut theirs(&backing, &line)));
+        assert_eq!((ours.code(), theirs.code()), (Some(1), Some(1)), "{line}");
+        for said in [&ours, &theirs] {
+            assert!(said.stdout.contains("err=95"), "{said:#?}");
+        }
+        assert!(ours.stderr.contains("remove hipri=1"), "{}", ours.stderr);
+    }
+}

@@ -124,3 +124,61 @@ fn openfiles_was_accepted_without_effect() {
         assert!(outcome.stdout.contains("err= 0"), "{}", outcome.stdout);
     }
 }
+
+#[test]
+fn a_pipe_was_waited_for_and_could_not_be_interrupted() {
+    let scratch = Scratch::new();
+    assert!(Command::new("mkfifo").arg(scratch.path("pipe")).status().is_ok_and(|status| status.success()));
+    std::fs::create_dir(scratch.path("directory")).expect("the scratch directory can be written to");
+    for name in ["pipe", "directory"] {
+        for (face, code) in [("fio", 1), ("run", 2)] {
+            let line = format!("--name=a --rw=read --size=1m --filename={name}");
+            let outcome = run(&mut command(&scratch, face, &line)).expect_code(code);
+            assert!(outcome.stderr.contains("neither a file nor a device"), "{}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_full_standard_error_was_a_panic() {
+    for (face, code) in [("fio", 1), ("run", 2)] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has /dev/full");
+        let mut command = fathom([face, "--bogus"]);
+        let status = command.stdout(Stdio::null()).stderr(Stdio::from(full)).status().expect("fathom runs");
+        assert_eq!(status.code(), Some(code), "{face}");
+    }
+}
+
+#[test]
+fn the_limit_of_file_sizes_killed_the_run() {
+    for (face, code) in [("fio", 1), ("run", 3)] {
+        for rest in ["--rw=write", "--rw=read", "--rw=write --fallocate=none"] {
+            let scratch = Scratch::new();
+            let mut limited = Command::new("sh");
+            limited.args(["-c", "ulimit -f 512 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_fathom"), face]);
+            let line = format!("--name=a --filename=big --size=2m --ioengine=psync {rest}");
+            let outcome = run(limited.args(words(&line)).current_dir(&scratch)).expect_code(code);
+            assert!(outcome.stderr.contains("raise the limit of file sizes (ulimit -f)"), "{}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
+fn refusals_named_no_remedy() {
+    let scratch = Scratch::new();
+    scratch.write("data", [0; 4096]);
+    std::os::unix::fs::symlink("nowhere/x", scratch.path("link")).expect("the scratch directory can be written to");
+    let job = "--name=a --rw=read --size=4k --ioengine=psync";
+    for (line, remedy) in [
+        (format!("{job} --filename=link"), "what the link points to"),
+        (format!("{job} --filename=data/x"), "a part of the path is a file"),
+        (format!("{job} --filename=data --write_lat_log=missing/x"), "make the directory"),
+        ("--name=a --rw=read --ioengine=psync --filename=/dev/zero".to_owned(), "as in size=1g"),
+        ("missing.fio".to_owned(), "correct the path"),
+        (format!("{job} --filename=data -o missing/x.json"), "make the directory"),
+    ] {
+        let outcome = run(&mut command(&scratch, "run", &line));
+        assert!(matches!(outcome.code(), Some(2 | 3)), "{outcome:#?}");
+        assert!(outcome.stderr.contains(remedy), "`{remedy}` is missing from {}", outcome.stderr);
+    }
+}

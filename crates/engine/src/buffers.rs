@@ -4,6 +4,7 @@ use std::io;
 use std::ptr::NonNull;
 
 use target::Tag;
+use units::Bytes;
 
 use crate::error::{Error, ErrorKind};
 use crate::setup::{MemoryKind, Setup};
@@ -143,7 +144,8 @@ fn checked(base: *mut libc::c_void) -> io::Result<NonNull<u8>> {
 }
 
 fn refused(setup: &Setup, error: &io::Error) -> Error {
-    let place = format!("{} buffers of {} bytes", setup.depth, setup.buffer_bytes);
+    let plural = if setup.depth == 1 { "" } else { "s" };
+    let place = format!("{} buffer{plural} of {}", setup.depth, Bytes::new(u64::from(setup.buffer_bytes)));
     let remedy = match setup.memory {
         MemoryKind::ShmHuge | MemoryKind::MmapHuge => {
             "reserve huge pages (sysctl vm.nr_hugepages=N, 2 MiB each) or leave out mem="

@@ -56,7 +56,11 @@ impl Error {
 
     /// A failure about a file that the system reported.
     pub(crate) fn file(operation: &'static str, path: &Path, error: &io::Error) -> Self {
-        Self::system(ErrorKind::File, operation, path.display().to_string(), error)
+        let told = Self::system(ErrorKind::File, operation, path.display().to_string(), error);
+        match remedy(error) {
+            Some(remedy) => told.with_remedy(remedy),
+            None => told,
+        }
     }
 
     /// A failure that was found without asking the system.
@@ -74,6 +78,28 @@ impl Error {
         self.remedy = Some(remedy.into());
         self
     }
+}
+
+/// What the user can do about a file that the system refuses for this reason, where that is known.
+#[must_use]
+pub fn remedy(error: &io::Error) -> Option<&'static str> {
+    Some(match error.raw_os_error()? {
+        libc::ENOENT => "make the directory, or what the link points to, or correct the path",
+        libc::ENOTDIR => "a part of the path is a file: correct the path",
+        libc::EISDIR => "it is a directory: name a file in it",
+        libc::EACCES | libc::EPERM => "run as a user who may, or change who owns it (see ls -l)",
+        libc::EROFS => "the filesystem is mounted read-only: name a place on another",
+        libc::ENOSPC => "make room on its filesystem (see df), or name a place on another",
+        libc::EDQUOT => "your share of the filesystem is used up (see quota): make room, or name another place",
+        libc::EFBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
+        libc::ENAMETOOLONG => "use a shorter name",
+        libc::ELOOP => "its links point to one another: correct them",
+        libc::EMFILE | libc::ENFILE => "raise the limit of open files (ulimit -n)",
+        libc::EBUSY | libc::ETXTBSY => "something else uses it (see fuser or lsof): end that, or name another",
+        libc::EIO => "the device reported it: see the kernel's log (dmesg)",
+        libc::ENXIO | libc::ENODEV => "there is no device behind it (any more): see lsblk and the kernel's log (dmesg)",
+        _ => return None,
+    })
 }
 
 /// `cannot open /dev/shm/x: Invalid argument (os error 22); remove direct=1`.

@@ -33,6 +33,6 @@ pub mod thread;
 mod uring;
 
 pub use clock::Clock;
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, remedy};
 pub use open::{Visitor, with_target};
 pub use setup::{EngineKind, MemoryKind, Setup};

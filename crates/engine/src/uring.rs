@@ -397,7 +397,9 @@ fn build_with(setup: &Setup, grant: fn(&mut Builder)) -> io::Result<IoUring> {
 /// Checks that completions of a file can be polled for, since a polled ring carries out nothing else.
 fn check_polled(file: &File) -> Result<(), Error> {
     let refused = |reason: &str, remedy: &str| {
-        Err(Error::found(ErrorKind::Engine, "poll", file.path().display().to_string(), reason).with_remedy(remedy))
+        let refused = Error::found(ErrorKind::Engine, "poll", file.path().display().to_string(), reason);
+        // What the first operation would come back with.
+        Err(Error { errno: Some(libc::EOPNOTSUPP), ..refused.with_remedy(remedy) })
     };
     if !file.access().direct {
         return refused("only direct operations can be polled for", "add direct=1 or remove hipri=1");

@@ -215,6 +215,14 @@ fn generated_name(files: &FileOptions, job_name: &str, clone: u32, number: u32) 
     name
 }
 
+/// Why a path has no size that could be used.
+const fn sizeless(fact: Option<FileFact>) -> &'static str {
+    match fact {
+        None => "does not exist",
+        Some(_) => "is empty, or a device without a size of its own",
+    }
+}
+
 struct Planner<'a> {
     job: &'a Job,
     clone: u64,
@@ -278,10 +286,11 @@ impl Planner<'_> {
             (None, Some(fact)) if fact.size > 0 => Ok(None),
             (Some(Size::Percent(share)), _) => Err(WorkloadError::new(
                 "size",
-                format!("{path} does not exist or is empty, so {share}% of it is nothing: give size= in bytes"),
+                format!("{path} {}, so {share}% of it is nothing: give size= in bytes", sizeless(fact)),
             )),
             _ => {
-                Err(WorkloadError::new("size", format!("you need to specify size=: {path} does not exist or is empty")))
+                let message = format!("you need to specify size=, as in size=1g: {path} {}", sizeless(fact));
+                Err(WorkloadError::new("size", message))
             }
         }
     }

@@ -206,6 +206,8 @@ pub fn open(path: &Path, access: Access) -> Result<File, Error> {
     if access.create {
         make_parents(path)?;
     }
+    // Opening a pipe would wait for whoever is at its other end.
+    look(path)?;
     let file = open_raw(path, access).map_err(|error| refused(path, access, &error))?;
     let metadata = file.metadata().map_err(|error| Error::file("look at", path, &error))?;
     let kind = kind_of(&metadata, path)?;
@@ -279,12 +281,8 @@ fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
     match error.raw_os_error() {
         Some(libc::EINVAL) if access.direct => Error::system(ErrorKind::Direct, "open", place, error)
             .with_remedy("this filesystem has no O_DIRECT: remove direct=1 or use another directory"),
-        Some(libc::EACCES | libc::EPERM) => {
-            Error::file("open", path, error).with_remedy("run as a user who may use it, such as root")
-        }
         Some(libc::EMFILE) => Error::file("open", path, error)
             .with_remedy("raise the limit of open files (ulimit -n), or set openfiles to fewer than nrfiles"),
-        Some(libc::EBUSY) => Error::file("open", path, error).with_remedy("something else uses it exclusively"),
         _ => Error::file("open", path, error),
     }
 }

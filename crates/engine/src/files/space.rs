@@ -53,7 +53,8 @@ pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
 }
 
 fn too_little(home: &Path, needed: u64, free: u64) -> Error {
-    let reason = format!("{} are to be written and {} are free there", Bytes::new(needed), Bytes::new(free));
+    let (wanted, lack) = (Bytes::new(needed), Bytes::new(needed - free));
+    let reason = format!("{wanted} are to be written and {} are free there, {lack} too few", Bytes::new(free));
     let home = home.canonicalize().unwrap_or_else(|_| home.to_path_buf());
     Error::found(ErrorKind::NoSpace, "lay out files on the filesystem of", home.display().to_string(), reason)
         .with_remedy("use a smaller size, or a directory on a larger filesystem")
