@@ -16,7 +16,7 @@ const LOOK_EVERY: Nanos = Nanos::from_millis(200);
 /// One worker's place on the board.
 #[derive(Debug, Default)]
 pub(crate) struct Seat {
-    ios: AtomicU64,
+    ios: [AtomicU64; 3],
     bytes: [AtomicU64; 3],
     running: AtomicBool,
     published: AtomicU64,
@@ -34,8 +34,8 @@ pub(crate) struct Board {
 /// Totals over all workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
-    /// Operations completed.
-    pub(crate) ios: u64,
+    /// Operations completed: reads, writes, trims.
+    pub(crate) ios: [u64; 3],
     /// Bytes transferred: reads, writes, trims.
     pub(crate) bytes: [u64; 3],
     /// Workers at work.
@@ -56,10 +56,10 @@ impl Board {
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = Totals::default();
         for seat in &self.seats {
-            totals.ios += seat.ios.load(Ordering::Relaxed);
             totals.running += usize::from(seat.running.load(Ordering::Relaxed));
-            for (sum, bytes) in totals.bytes.iter_mut().zip(&seat.bytes) {
-                *sum += bytes.load(Ordering::Relaxed);
+            for kind in 0..3 {
+                totals.ios[kind] += seat.ios[kind].load(Ordering::Relaxed);
+                totals.bytes[kind] += seat.bytes[kind].load(Ordering::Relaxed);
             }
         }
         totals
@@ -96,7 +96,9 @@ impl Seat {
     }
 
     fn count(&self, meter: &Meter) {
-        self.ios.store(meter.ios(), Ordering::Relaxed);
+        for (seen, ios) in self.ios.iter().zip(meter.ios()) {
+            seen.store(ios, Ordering::Relaxed);
+        }
         for (seen, bytes) in self.bytes.iter().zip(meter.bytes()) {
             seen.store(bytes, Ordering::Relaxed);
         }

@@ -86,7 +86,7 @@ impl Show for Display {
             fraction: moment.fraction,
             elapsed: nanos(moment.elapsed),
             eta: moment.eta.map(nanos),
-            iops: moment.iops,
+            iops: moment.iops.iter().sum(),
             bytes_per_second: moment.bytes_per_second.iter().sum(),
             errors: moment.errors,
         }));

@@ -51,8 +51,8 @@ impl Events {
             elapsed_s: moment.elapsed.as_secs_f64(),
             fraction: moment.fraction,
             eta_s: moment.eta.map(|eta| eta.as_secs_f64()),
-            ios: moment.totals.ios,
-            iops: moment.iops,
+            ios: moment.totals.ios.iter().sum(),
+            iops: moment.iops.iter().sum(),
             bytes_per_second: moment.bytes_per_second,
             errors: moment.errors,
         });

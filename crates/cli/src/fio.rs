@@ -219,6 +219,8 @@ struct Display<'a> {
     shows_eta: bool,
     letters: Vec<(char, u32)>,
     files: u32,
+    /// How long the line of progress is that the next one has to cover.
+    shown: usize,
 }
 
 impl<'a> Display<'a> {
@@ -232,7 +234,7 @@ impl<'a> Display<'a> {
         let runs = members.chunk_by(|a, b| letter(plan, a) == letter(plan, b));
         let letters = runs.map(|run| (letter(plan, &run[0]), run.len() as u32)).collect();
         let files = members.iter().map(|member| member.files.files.len() as u32).sum();
-        Self { out, shows_eta, letters, files }
+        Self { out, shows_eta, letters, files, shown: 0 }
     }
 }
 
@@ -269,11 +271,12 @@ impl Show for Display<'_> {
             states: self.letters.clone(),
             fraction: moment.fraction,
             bytes_per_second: moment.bytes_per_second.map(|rate| rate as u64),
-            iops: [moment.iops as u64, 0, 0],
+            iops: moment.iops.map(|rate| rate as u64),
             eta_s: moment.eta.map(|eta| eta.as_secs()),
         });
         // A line of progress that cannot be shown is no loss; the results after it will tell.
-        let _ = outputs::print(&format!("{line}\r"));
+        let _ = outputs::print(&format!("{line:width$}\r", width = self.shown));
+        self.shown = line.len();
     }
 
     fn status(&mut self, run: &Run) {

@@ -31,8 +31,8 @@ pub(crate) struct Moment {
     pub(crate) eta: Option<Duration>,
     /// Totals now.
     pub(crate) totals: Totals,
-    /// What was done since the last moment, per second: operations, and bytes of each kind.
-    pub(crate) iops: f64,
+    /// What was done since the last moment, per second: operations and bytes of each kind.
+    pub(crate) iops: [f64; 3],
     pub(crate) bytes_per_second: [f64; 3],
     /// Operations that failed, and workers that could not begin.
     pub(crate) errors: u64,
@@ -93,7 +93,7 @@ impl<'a> Overseer<'a> {
             elapsed,
             eta,
             totals,
-            iops: rate(totals.ios, before.ios),
+            iops: std::array::from_fn(|kind| rate(totals.ios[kind], before.ios[kind])),
             bytes_per_second: std::array::from_fn(|kind| rate(totals.bytes[kind], before.bytes[kind])),
             errors: finished.iter().map(errors).sum(),
         });

@@ -521,3 +521,17 @@ fn polling_for_a_file_that_cannot_be_polled_fails_as_in_fio() {
         assert!(ours.stderr.contains("remove hipri=1"), "{}", ours.stderr);
     }
 }
+
+#[test]
+fn progress_counted_writes_as_reads_and_left_rests_of_longer_lines() {
+    let line = "--name=a --size=1m --rw=randrw --ioengine=psync --time_based --runtime=2 --rate_iops=150 --eta=always";
+    let outcome = run(&mut ours(&Scratch::new(), line)).expect_clean();
+    let lines: Vec<&str> = outcome.stdout.split('\r').filter(|line| line.starts_with("Jobs: ")).collect();
+    let rates = |line: &str| {
+        line.split_once("][eta").and_then(|(head, _)| head.rsplit_once('[')).map(|(_, rates)| rates.to_owned())
+    };
+    let iops: Vec<String> = lines.iter().filter_map(|line| rates(line)).collect();
+    assert!(iops.iter().any(|iops| iops.starts_with("r=") && iops.contains(",w=")), "{lines:?}");
+    let covers = |pair: &[&str]| pair[1].len() >= pair[0].trim_end().len();
+    assert!(lines.len() > 2 && lines.windows(2).all(covers), "{lines:?}");
+}

@@ -247,10 +247,14 @@ impl Meter {
         self.summary.clone()
     }
 
-    /// Operations completed so far.
+    /// Operations completed so far: reads, writes, trims.
     #[must_use]
-    pub fn ios(&self) -> u64 {
-        self.summary.ios() + self.run.map_or(0, |run| run.ios)
+    pub fn ios(&self) -> [u64; 3] {
+        let mut ios = self.summary.directions.each_ref().map(|direction| direction.ios);
+        if let Some(run) = &self.run {
+            ios[run.sample.direction as usize] += run.ios;
+        }
+        ios
     }
 
     /// Bytes transferred so far: reads, writes, trims.
