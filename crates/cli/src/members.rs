@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use job::{Diagnostic, Engine, Job, Plan};
+use job::{Diagnostic, Dialect, Engine, Job, Plan};
 use workload::{FileFact, FilePlan, Worker, WorkloadError};
 
 use crate::seeds::Seeds;
@@ -54,7 +54,7 @@ impl Unfit {
 }
 
 /// All members of a plan, in order; and for each job that cannot run the first reason.
-pub(crate) fn enlist(plan: &Plan, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
+pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
     let (mut members, mut unfit) = (Vec::new(), Vec::new());
     let (mut group, mut stage) = (0, 0);
     let mut planned = Planned::default();
@@ -68,7 +68,7 @@ pub(crate) fn enlist(plan: &Plan, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
                 Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
             let expected = |path: &str| planned.expected(path, fact(job, path));
             let files = directories_exist(job)
-                .and_then(|()| workload::plan_files(job, member.worker(), seeds.of(job), &expected));
+                .and_then(|()| workload::plan_files(job, dialect, member.worker(), seeds.of(job), &expected));
             match files.and_then(|files| usable(job, files)) {
                 Ok(files) => {
                     member.files = planned.add(files, &|path| fact(job, path));

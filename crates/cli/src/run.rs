@@ -91,7 +91,7 @@ fn read(options: &RunOptions, jobs: &[String]) -> Option<Plan> {
 }
 
 fn enlist(plan: &Plan, seeds: Seeds) -> Option<Vec<Member>> {
-    let (members, unfit) = members::enlist(plan, seeds);
+    let (members, unfit) = members::enlist(plan, Dialect::Strict, seeds);
     if unfit.is_empty() {
         return Some(members);
     }

@@ -7,7 +7,7 @@ use drive::{Ending, Failure, FailureCause, Stop};
 use engine::files::{self, Access, Advice};
 use engine::probe::Usage;
 use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor};
-use job::{Arrivals, BlockSizes, Dialect, Engine, Job, Memory};
+use job::{Arrivals, BlockSizes, Dialect, Engine, Job, Memory, VerifyMethod};
 use meter::{LogOptions, Meter, Summary};
 use target::Target;
 use units::Nanos;
@@ -142,11 +142,11 @@ fn attempt(
     }
 }
 
-/// A job without verification where there is no device that could give anything back.
+/// A job that reads back and takes all for good where there is no device that could give anything back, as with fio.
 fn verifiable(job: &Job) -> Job {
     let mut job = job.clone();
     if job.engine.engine == Engine::Null {
-        job.verify.method = None;
+        job.verify.method = job.verify.method.map(|_| VerifyMethod::Null);
     }
     job
 }

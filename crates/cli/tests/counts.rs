@@ -49,9 +49,33 @@ fn what_is_verified_is_read_back_as_often_as_by_fio() {
         "--rw=write --runtime=1010ms --rate_iops=50 --time_based",
         "--rw=write --runtime=9",
         "--rw=write --loops=2 --do_verify=0",
+        "--rw=randwrite --loops=2 --ioengine=null",
     ] {
         same_counts(&format!("--name=x --filename=x --size=64k --verify=crc32c {options}"));
     }
+}
+
+/// They were refused.
+#[test]
+fn nothing_is_done_to_files_without_room_for_a_block() {
+    require!(Fio);
+    for options in [
+        "--rw=write --size=4k --filesize=4k --filename=x --numjobs=2 --offset_increment=4k",
+        "--rw=write --size=8k --nrfiles=4 --end_fsync=1",
+        "--rw=randwrite --size=8k --nrfiles=4 --verify=crc32c --loops=2",
+    ] {
+        same_counts(&format!("--name=x {options}"));
+    }
+    let [ours, theirs] = [OURS, THEIRS].map(|program| {
+        let scratch = Scratch::new();
+        scratch.write("small", [0; 4096]);
+        scratch.write("large", [0; 65536]);
+        counts(program, &scratch, "--name=x --filename=small:large --offset=4k --rw=read")
+    });
+    assert_eq!(ours, theirs);
+    let scratch = Scratch::new();
+    let strict = run(fathom(words("run --name=x --size=8k --nrfiles=4 --rw=write")).current_dir(&scratch));
+    assert!(strict.expect_code(2).stderr.contains("less than the smallest block"));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use job::{FileOptions, Job, Size};
+use job::{Dialect, FileOptions, Job, Size};
+use units::Bytes;
 use units::random::Random;
 
 use crate::decision::Worker;
@@ -100,9 +101,11 @@ impl FilePlan {
 /// # Errors
 ///
 /// Where no size can be found, where a region would be smaller than a block, and where it would lie outside a
-/// block device.
+/// block device. In fio's dialect nothing is done to a file whose region is too small, and only where the whole is
+/// smaller than a block is that an error.
 pub fn plan_files(
     job: &Job,
+    dialect: Dialect,
     worker: Worker,
     seed: u64,
     existing: &dyn Fn(&str) -> Option<FileFact>,
@@ -111,6 +114,7 @@ pub fn plan_files(
     let facts: Vec<_> = paths.iter().map(|path| existing(path)).collect();
     let mut planner = Planner {
         job,
+        may_idle: dialect == Dialect::Fio,
         clone: u64::from(worker.clone),
         count: paths.len() as u64,
         least_block: u64::from(least_block(job)),
@@ -118,12 +122,20 @@ pub fn plan_files(
     };
     let mut files = Vec::with_capacity(paths.len());
     for (path, fact) in paths.into_iter().zip(facts) {
-        files.push(planner.plan(path, fact)?);
+        let file = planner.plan(path, fact)?;
+        if !planner.may_idle {
+            planner.check_length(&file, file.extent.length)?;
+        }
+        files.push(file);
     }
     let size = match job.extent.size {
         Some(Size::Bytes(size)) => Some(size.get()),
         Some(Size::Percent(_)) | None => None,
     };
+    if let Some(first) = files.first() {
+        let regions = files.iter().map(|file| file.extent.length).sum();
+        planner.check_length(first, size.filter(|&size| size > 0).unwrap_or(regions))?;
+    }
     let mut plan = FilePlan { files, size, io_size: None };
     plan.io_size = io_size(job, &plan)?;
     Ok(plan)
@@ -225,6 +237,8 @@ const fn sizeless(fact: Option<FileFact>) -> &'static str {
 
 struct Planner<'a> {
     job: &'a Job,
+    /// A file may be too small to do anything with it.
+    may_idle: bool,
     clone: u64,
     count: u64,
     least_block: u64,
@@ -236,21 +250,25 @@ impl Planner<'_> {
         let start = self.start(fact);
         let asked = self.asked_length(&path, start, fact)?;
         let length = self.fit(&path, start, asked, fact)?;
-        if length < self.least_block {
-            let option = if asked.is_some() { "size" } else { "offset" };
-            return Err(WorkloadError::new(
-                option,
-                format!(
-                    "{path} offers {length} bytes from offset {start}, less than the smallest block of {}",
-                    self.least_block
-                ),
-            ));
-        }
         let needed = match fact {
             Some(fact) if fact.block_device => fact.size,
             fact => start.saturating_add(length).max(fact.map_or(0, |fact| fact.size)),
         };
         Ok(PlannedFile { path, extent: FileExtent { start, length }, needed, existing: fact })
+    }
+
+    /// Whether there is room for a block in `length` bytes, that of the region or of all of them.
+    fn check_length(&self, file: &PlannedFile, length: u64) -> Result<(), WorkloadError> {
+        let (least, start, path) = (self.least_block, file.extent.start, &file.path);
+        if length >= least {
+            return Ok(());
+        }
+        let has_size = self.job.extent.size.is_some_and(|size| size != Size::Bytes(Bytes::ZERO));
+        let option = if has_size || self.job.files.filesize.is_some() { "size" } else { "offset" };
+        let offers = file.extent.length;
+        let message =
+            format!("{path} offers {offers} bytes from offset {start}, less than the smallest block of {least}");
+        Err(WorkloadError::new(option, message))
     }
 
     fn start(&self, fact: Option<FileFact>) -> u64 {
@@ -274,7 +292,7 @@ impl Planner<'_> {
     fn asked_length(&mut self, path: &str, start: u64, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
         if let Some((low, high)) = self.job.files.filesize {
             let file = self.draw_size(low.get(), high.get());
-            let rest = file.saturating_sub(start);
+            let rest = self.rest(path, start, file)?;
             return Ok(Some(match self.job.extent.size {
                 Some(Size::Percent(share)) => percent_of(file, share).min(rest),
                 _ => rest,
@@ -304,18 +322,21 @@ impl Planner<'_> {
         (drawn / self.least_block * self.least_block).max(low)
     }
 
+    /// What is left of a file of `bytes` bytes from `start` on.
+    fn rest(&self, path: &str, start: u64, bytes: u64) -> Result<u64, WorkloadError> {
+        if start > bytes || (start == bytes && !self.may_idle) {
+            let message = format!("{start} is at or beyond the end of {path}, which has {bytes} bytes");
+            return Err(WorkloadError::new("offset", message));
+        }
+        Ok(bytes - start)
+    }
+
     /// Cuts the region where it cannot grow: at the end of a device, or of a file used as it is.
     fn fit(&self, path: &str, start: u64, asked: Option<u64>, fact: Option<FileFact>) -> Result<u64, WorkloadError> {
         let Some(fact) = fact.filter(|fact| fact.block_device || asked.is_none()) else {
             return Ok(asked.unwrap_or(0));
         };
-        let rest = fact.size.saturating_sub(start);
-        if rest == 0 {
-            return Err(WorkloadError::new(
-                "offset",
-                format!("{start} is at or beyond the end of {path}, which has {} bytes", fact.size),
-            ));
-        }
+        let rest = self.rest(path, start, fact.size)?;
         Ok(asked.map_or(rest, |length| length.min(rest)))
     }
 }

@@ -23,12 +23,15 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// `usable` is the sum of the usable bytes of all regions. Where the job has `rests`, to read back each pass over
-    /// its files, a loop is no longer than a pass.
-    pub(crate) fn new(job: &Job, layout: &Layout, usable: u64, rests: bool) -> Self {
+    /// `usable` is the sum of the usable bytes of all regions. Where one can be through with them (`has_passes`), a loop
+    /// is no longer than a pass in jobs that rest after it to read it back (`rests`), and, as with fio, in jobs that are
+    /// to loop: `io_size` then is what all loops together come to at least.
+    pub(crate) fn new(job: &Job, layout: &Layout, usable: u64, has_passes: bool, rests: bool) -> Self {
         let extent = &job.extent;
+        let counted = extent.number_ios.is_some_and(|count| count > 0);
+        let by_pass = has_passes && (rests || (extent.loops > 1 && !counted));
         let pass = layout.size.map_or(usable, |size| size.min(usable));
-        let bytes = layout.io_size.map_or(pass, |io_size| if rests { io_size.min(pass) } else { io_size });
+        let bytes = layout.io_size.map_or(pass, |io_size| if by_pass { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
         let operations = extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX);
         Self {
@@ -37,8 +40,8 @@ impl Limits {
             bytes_each: bytes,
             operations_each: operations,
             loops: (!extent.time_based).then_some(extent.loops.max(1)),
-            wraps: (layout.io_size.is_some() && !rests) || extent.time_based,
-            goal: layout.io_size.filter(|_| rests && operations == u64::MAX).unwrap_or(0),
+            wraps: (layout.io_size.is_some() && !by_pass) || extent.time_based,
+            goal: layout.io_size.filter(|_| by_pass && !counted).unwrap_or(0),
             moved: 0,
         }
     }

@@ -24,7 +24,7 @@ fn bytes(size: u64) -> Size {
 }
 
 fn clone(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> Result<FilePlan, WorkloadError> {
-    plan_files(job, Worker { index: clone, clone }, 1, existing)
+    plan_files(job, job::Dialect::Strict, Worker { index: clone, clone }, 1, existing)
 }
 
 fn plan(job: &Job, existing: &dyn Fn(&str) -> Option<FileFact>) -> FilePlan {
@@ -109,7 +109,7 @@ fn filesize_bounds_the_region_whatever_the_offset() {
     job.extent.size = Some(Size::Percent(20));
     assert_eq!(regions(&plan(&job, &nothing)), [(40 * KIB, 20 * KIB, 60 * KIB)]);
     job.extent.offset = bytes(100 * KIB);
-    assert_eq!(clone(&job, 0, &nothing).expect_err("nothing is left").option, "size");
+    assert_eq!(clone(&job, 0, &nothing).expect_err("nothing is left").option, "offset");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_range_of_file_sizes_is_drawn_in_blocks_and_repeats() {
     job.files.nrfiles = 50;
     job.files.filesize = Some((Bytes::new(8 * KIB), Bytes::new(64 * KIB)));
     let lengths = |index| {
-        let plan = plan_files(&job, Worker { index, clone: 0 }, 1, &nothing).expect("sound");
+        let plan = plan_files(&job, job::Dialect::Strict, Worker { index, clone: 0 }, 1, &nothing).expect("sound");
         plan.files.iter().map(|file| file.extent.length).collect::<Vec<_>>()
     };
     assert_eq!(lengths(0), lengths(0));

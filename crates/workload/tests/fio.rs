@@ -49,6 +49,18 @@ fn cases() -> Vec<Case> {
         case("--rw=read:8k --size=72k", "read", 72 * k, |job| job.pattern.modifier = 8192),
         case("--rw=read:-8k --size=64k", "read", 64 * k, |job| job.pattern.modifier = -8192),
         case("--rw=read:-12k --size=64k", "read", 64 * k, |job| job.pattern.modifier = -12_288),
+        case("--rw=read:4k --size=66k", "read", 66 * k, |job| job.pattern.modifier = 4096),
+        case("--rw=read:4k --size=64k --offset=64k", "read", 64 * k, |job| {
+            (job.pattern.modifier, job.extent.offset) = (4096, Size::Bytes(Bytes::new(64 * KIB)));
+        }),
+        case("--rw=read --size=64k --io_size=160k --loops=2", "read", 64 * k, |job| {
+            io_size(job, 160 * KIB);
+            job.extent.loops = 2;
+        }),
+        case("--rw=randread --size=64k --io_size=160k --loops=5", "randread", 64 * k, |job| {
+            io_size(job, 160 * KIB);
+            job.extent.loops = 5;
+        }),
         case("--rw=read:8k --size=64k --loops=2", "read", 64 * k, |job| {
             (job.pattern.modifier, job.extent.loops) = (8192, 2);
         }),
@@ -184,7 +196,8 @@ impl Counts {
 }
 
 fn ours(job: &Job) -> Counts {
-    let plan = plan_files(job, Worker::default(), 1, &|_| None::<FileFact>).expect("the job is sound");
+    let plan =
+        plan_files(job, job::Dialect::Strict, Worker::default(), 1, &|_| None::<FileFact>).expect("the job is sound");
     let mut issuer = Issuer::new(job, Worker::default(), &plan.layout(), 1).expect("the job is sound");
     let mut ops = drain(&mut issuer, usize::MAX);
     ops.extend(issuer.verify_pass().map(|mut pass| drain(&mut pass, usize::MAX)).unwrap_or_default());

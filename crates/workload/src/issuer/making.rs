@@ -41,7 +41,7 @@ impl Issuer {
             attention: pairs.is_some() || think.is_some(),
             mix,
             pace,
-            limits: Limits::new(job, layout, usable, rests && rules.has_passes()),
+            limits: Limits::new(job, layout, usable, rules.has_passes(), rests),
             sequence: 0,
             completed: 0,
             picker: Picker::new(job.files.service, job.files.openfiles, files.len(), own),
@@ -82,10 +82,13 @@ fn cursors(job: &Job, rules: &Rules, layout: &Layout, used: [bool; 3]) -> Result
     if layout.files.is_empty() {
         return Err(WorkloadError::new("filename", "the job has no file"));
     }
-    let greatest = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).max().unwrap_or(1);
+    let mins = || (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min());
+    let least = u64::from(mins().min().unwrap_or(1));
+    let greatest = mins().max().unwrap_or(1);
     let cursor = |(index, extent): (usize, &FileExtent)| {
         let (name, number, length) = (&job.name, index + 1, extent.length);
-        if length < u64::from(greatest) {
+        // Where there is no room for anything, nothing is done; where some kinds alone have room, they would go on forever.
+        if (least..u64::from(greatest)).contains(&length) {
             let message = format!("file {number} of job {name} offers {length} bytes, less than a block of {greatest}");
             return Err(WorkloadError::new("size", message));
         }
@@ -113,7 +116,7 @@ fn verifier(
     let kinds = (0..3).filter(|&kind| used[kind]);
     let least = kinds.map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
     let interval = job.verify.interval.filter(|&interval| interval > 0).unwrap_or(least);
-    if method != VerifyMethod::Pattern && (interval as usize) < HEADER_BYTES {
+    if !matches!(method, VerifyMethod::Pattern | VerifyMethod::Null) && (interval as usize) < HEADER_BYTES {
         let option = if job.verify.interval.is_some() { "verify_interval" } else { "bs" };
         let message = format!("{interval} bytes have no room for a verification header of {HEADER_BYTES}");
         return Err(WorkloadError::new(option, message));

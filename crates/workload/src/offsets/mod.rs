@@ -161,6 +161,9 @@ pub(crate) struct Cursor {
     start: u64,
     /// Usable bytes from `start` on.
     length: u64,
+    /// A skip that lands exactly on the end goes on from the start within the same pass. As in fio, that takes a region
+    /// from the start of the file that ends with a whole block.
+    wraps: bool,
     /// Bytes left in this pass.
     left: u64,
     /// Where each kind goes on in sequence, from `start`; negative or beyond the end where a skip led there.
@@ -192,6 +195,7 @@ impl Cursor {
         let mut cursor = Self {
             start: extent.start,
             length,
+            wraps: extent.start == 0 && length == extent.length,
             left: 0,
             heads: [0; 3],
             source: Source::InOrder,
@@ -326,7 +330,7 @@ impl Cursor {
 
     /// Near an end: cuts the operation short, or goes on from the other end.
     ///
-    /// As in fio, a skip that lands exactly on the end wraps round, and one that leads beyond it (or leaves too
+    /// As in fio, a skip that lands exactly on the end may wrap round, and one that leads beyond it (or leaves too
     /// little for a block) ends the pass.
     #[cold]
     fn turn_round(&mut self, rules: &Rules, kind: usize, length: u32, head: i64) -> Option<(u64, u32)> {
@@ -335,7 +339,7 @@ impl Cursor {
             end.saturating_add(rules.skip)
         } else if end - head >= least {
             head
-        } else if rules.skip <= 0 || head == end {
+        } else if rules.skip <= 0 || (self.wraps && head == end) {
             0
         } else {
             return None;
