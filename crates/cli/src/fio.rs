@@ -44,6 +44,11 @@ pub(crate) fn command(words: &[String]) -> Exit {
         return USAGE;
     }
     let Invocation { host, plan, showcmd } = parsed.value;
+    if let Some(name) = host.enghelp.as_deref().filter(|name| job::docs::engine_help(name).is_none()) {
+        return refuse(&format!(
+            "--enghelp={name}: there is no such engine or option; --enghelp alone lists the engines"
+        ));
+    }
     if let Some(text) = asked_for_words(&host, &showcmd) {
         return outputs::say(&text);
     }
@@ -75,7 +80,7 @@ fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
         return Some(job::docs::option_help(name).unwrap_or_else(unknown));
     }
     if let Some(name) = &host.enghelp {
-        return Some(job::docs::engine_help(name).unwrap_or_else(|| format!("there is no engine `{name}`\n")));
+        return job::docs::engine_help(name);
     }
     host.showcmd.then(|| showcmd.iter().map(|line| format!("{line}\n")).collect())
 }

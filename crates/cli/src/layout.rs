@@ -98,7 +98,7 @@ pub(crate) fn of_each(plan: &Plan, members: &[Member]) -> Vec<(usize, usize, u64
             if file.needed > *size {
                 *size = file.needed;
                 files += 1;
-                bytes += file.needed;
+                bytes = u64::saturating_add(bytes, file.needed);
             }
         }
         if files > 0 {

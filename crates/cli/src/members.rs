@@ -69,7 +69,7 @@ pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds) -> (Vec<Member
             let expected = |path: &str| planned.expected(path, fact(job, path));
             let files = directories_exist(job)
                 .and_then(|()| workload::plan_files(job, dialect, member.worker(), seeds.of(job), &expected));
-            match files.and_then(|files| usable(job, files)) {
+            match files.and_then(|files| usable(job, files)).and_then(|files| processors_exist(job).map(|()| files)) {
                 Ok(files) => {
                     member.files = planned.add(files, &|path| fact(job, path));
                     members.push(member);
@@ -90,6 +90,16 @@ fn directories_exist(job: &Job) -> Result<(), WorkloadError> {
     missing.map_or(Ok(()), |path| {
         let message = format!("{path} is not a directory: make or mount it first, or correct the path");
         Err(WorkloadError { option: "directory", message })
+    })
+}
+
+/// As fio does, and before anything is touched: a processor that is not there is likely another host's.
+fn processors_exist(job: &Job) -> Result<(), WorkloadError> {
+    let last = engine::probe::last_processor();
+    let asked = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last);
+    asked.map_or(Ok(()), |cpu| {
+        let message = format!("there is no processor {cpu} on this host: name some from 0 to {last}");
+        Err(WorkloadError { option: "cpus_allowed", message })
     })
 }
 

@@ -168,7 +168,7 @@ impl Forecast {
 impl Stage {
     fn new(plan: &Plan, members: &[Member]) -> Self {
         let times: Option<Vec<Duration>> = members.iter().map(|member| longest(plan, member)).collect();
-        let bytes: Option<u64> = members.iter().map(|member| most_bytes(plan, member)).sum();
+        let bytes = members.iter().try_fold(0, |sum: u64, member| Some(sum.saturating_add(most_bytes(plan, member)?)));
         let last = members.last().map_or(0, |member| member.number);
         let first = members.first().map_or(0, |member| member.number);
         Self { members_until: last + 1, first, longest: times.and_then(|times| times.into_iter().max()), bytes }

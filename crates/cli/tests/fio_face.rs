@@ -434,6 +434,10 @@ fn what_makes_a_run_fail_makes_ours_fail() {
         ("--warnings-fatal --time_based", 1),
         ("--warnings-fatal --time_based --runtime=1ms", 0),
         ("--bandwidth-log=x", 1),
+        ("--enghelp=nosuch", 1),
+        ("--cpus_allowed=0,99", 1),
+        ("--cpus_allowed=99", 1),
+        ("--rw=write --verify_only", 0),
     ] {
         let line = format!("--name=x --ioengine=null --size=64k {options}");
         assert_eq!(codes(&line), (Some(code), Some(code)), "{options}");
@@ -534,4 +538,21 @@ fn progress_counted_writes_as_reads_and_left_rests_of_longer_lines() {
     assert!(iops.iter().any(|iops| iops.starts_with("r=") && iops.contains(",w=")), "{lines:?}");
     let covers = |pair: &[&str]| pair[1].len() >= pair[0].trim_end().len();
     assert!(lines.len() > 2 && lines.windows(2).all(covers), "{lines:?}");
+}
+
+#[test]
+fn absurd_sizes_end_without_a_panic() {
+    for options in [
+        "--rw=write --offset=8000000000000000000 --size=64k --numjobs=3",
+        "--rw=read --offset_increment=8000000000000000000 --size=64k --numjobs=5",
+        "--rw=write --filesize=9223372036854775807 --nrfiles=3",
+        "--rw=write --size=64k --io_size=8000000000000000000 --numjobs=3 --runtime=100ms",
+        "--rw=randwrite --ioengine=null --size=8000000000000000000 --numjobs=5 --runtime=100ms",
+    ] {
+        let scratch = Scratch::new();
+        let outcome = run(&mut ours(&scratch, &format!("--name=x --bs=4k {options}")));
+        assert!(!outcome.stderr.contains("panicked"), "{options}: {}", outcome.stderr);
+        // As many as there are jobs that fail: the system refuses files of this size.
+        assert!(matches!(outcome.code(), Some(0..=5)), "{options}: {:?}", outcome.code());
+    }
 }

@@ -1,6 +1,6 @@
 //! What a job asked for.
 
-use job::{Direction, Engine, Job, OpenSync, Size};
+use job::{Direction, Engine, Job, OpenSync, Paced, Size};
 use serde::{Deserialize, Serialize};
 use units::{Nanos, Rate};
 
@@ -39,7 +39,8 @@ pub struct Declared {
     pub size: Option<u64>,
     /// The time limit in nanoseconds; zero for none.
     pub runtime_ns: u64,
-    /// Operations per second asked for, summed over the workers in this result.
+    /// Operations per second asked for, summed over the workers in this result; where sizes vary, `rate_iops` asks for
+    /// bytes, so many times the smallest block.
     pub rate_iops: PerKind<Option<u64>>,
     /// Bytes per second asked for, summed over the workers in this result.
     pub rate_bytes: PerKind<Option<u64>>,
@@ -168,8 +169,14 @@ impl Declared {
             thread: job.grouping.thread,
             size: region_bytes(job),
             runtime_ns: job.extent.runtime.get(),
-            rate_iops: rates(job.pattern.direction, &job.pace.rate_iops),
-            rate_bytes: rates(job.pattern.direction, &job.pace.rate),
+            rate_iops: rates(job, |paced| match paced {
+                Paced::Operations(rate) => Some(rate),
+                Paced::Bytes(_) => None,
+            }),
+            rate_bytes: rates(job, |paced| match paced {
+                Paced::Bytes(rate) => Some(rate),
+                Paced::Operations(_) => None,
+            }),
             poisson: job.pace.process == job::Arrivals::Poisson,
             thinktime_ns: idle(job).get(),
             syncs: syncs(job),
@@ -228,12 +235,13 @@ fn per_kind<T, U>(values: &job::PerKind<T>, convert: impl Fn(&T) -> U) -> PerKin
 }
 
 /// The rates of the kinds that are issued: one value in a job file sets them all.
-fn rates(direction: Direction, rates: &job::PerKind<Option<Rate>>) -> PerKind<Option<u64>> {
-    let rate = |used: bool, rate: Option<Rate>| rate.filter(|_| used).map(Rate::get);
+fn rates(job: &Job, pick: impl Fn(Paced) -> Option<Rate>) -> PerKind<Option<u64>> {
+    let (direction, paced) = (job.pattern.direction, job.paced());
+    let rate = |used: bool, paced: Option<Paced>| paced.filter(|_| used).and_then(&pick).map(Rate::get);
     PerKind {
-        read: rate(direction.reads(), rates.read),
-        write: rate(direction.writes(), rates.write),
-        trim: rate(direction.trims(), rates.trim),
+        read: rate(direction.reads(), paced.read),
+        write: rate(direction.writes(), paced.write),
+        trim: rate(direction.trims(), paced.trim),
     }
 }
 

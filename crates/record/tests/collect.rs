@@ -2,7 +2,7 @@
 
 use job::{Dialect, Job, Nowhere, parse_file_text};
 use meter::Summary;
-use record::{Evidence, JobResult, TargetFacts, TargetKind, Worker, collect};
+use record::{Declared, Evidence, JobResult, TargetFacts, TargetKind, Worker, collect};
 use units::Nanos;
 
 fn jobs(text: &str) -> Vec<Job> {
@@ -87,4 +87,17 @@ fn what_was_measured_comes_through_unchanged() {
     assert_eq!(read.service.fio_percentiles_ns(&[50.0]), [(50.0, 1_004)], "the value that stands for the bucket");
     // 10 operations of 1 µs in a second.
     assert!((results[0].result.in_flight().unwrap() - 1e-5).abs() < 1e-12);
+}
+
+#[test]
+fn a_rate_of_operations_of_varied_size_is_told_in_bytes() {
+    let declared = |options: &str| {
+        let text = format!("[a]\nioengine=null\nsize=1m\nrw=randread\nrate_iops=100\n{options}\n");
+        let declared = Declared::of(&jobs(&text)[0]);
+        (declared.rate_iops.sum(), declared.rate_bytes.sum())
+    };
+    assert_eq!(declared("bs=8k"), (Some(100), None));
+    assert_eq!(declared("bsrange=8k-64k"), (None, Some(819_200)));
+    assert_eq!(declared("bssplit=8k/10:4k/90"), (None, Some(409_600)));
+    assert_eq!(declared("bsrange=8k-64k\nrate_process=poisson"), (Some(100), None));
 }

@@ -82,13 +82,13 @@ impl FilePlan {
     /// How many bytes all files together have to grow by before they can be used.
     #[must_use]
     pub fn missing_bytes(&self) -> u64 {
-        self.files.iter().map(PlannedFile::missing_bytes).sum()
+        self.files.iter().map(PlannedFile::missing_bytes).fold(0, u64::saturating_add)
     }
 
     /// How many bytes one loop of the job transfers.
     #[must_use]
     pub fn transfer_bytes(&self) -> u64 {
-        let regions: u64 = self.files.iter().map(|file| file.extent.length).sum();
+        let regions = self.files.iter().map(|file| file.extent.length).fold(0, u64::saturating_add);
         self.io_size.unwrap_or_else(|| self.size.map_or(regions, |size| size.min(regions)))
     }
 }
@@ -133,7 +133,7 @@ pub fn plan_files(
         Some(Size::Percent(_)) | None => None,
     };
     if let Some(first) = files.first() {
-        let regions = files.iter().map(|file| file.extent.length).sum();
+        let regions = files.iter().map(|file| file.extent.length).fold(0, u64::saturating_add);
         planner.check_length(first, size.filter(|&size| size > 0).unwrap_or(regions))?;
     }
     let mut plan = FilePlan { files, size, io_size: None };

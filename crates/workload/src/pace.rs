@@ -4,7 +4,7 @@
 //! operation that comes late keeps the instant at which it was due, and what is overdue is issued back to back:
 //! the wait that a slow device causes is part of the response time (no coordinated omission).
 
-use job::{Arrivals, Job};
+use job::{Arrivals, Job, Paced};
 use units::random::{Random, mix};
 use units::{Nanos, Rate, Schedule};
 
@@ -108,17 +108,17 @@ enum Process {
 
 impl Stream {
     fn new(job: &Job, kind: OpKind, key: u64) -> Option<Self> {
-        let pace = &job.pace;
-        let of = |rates: &job::PerKind<Option<Rate>>| match kind {
-            OpKind::Read => rates.read,
-            OpKind::Trim => rates.trim,
-            OpKind::Write | OpKind::Sync | OpKind::DataSync => rates.write,
+        let paced = job.paced();
+        let paced = match kind {
+            OpKind::Read => paced.read,
+            OpKind::Trim => paced.trim,
+            OpKind::Write | OpKind::Sync | OpKind::DataSync => paced.write,
         };
-        let positive = |rate: &Rate| rate.get() > 0;
-        let operations = of(&pace.rate_iops).filter(positive);
-        let rate = operations.or_else(|| of(&pace.rate).filter(positive))?;
-        let by_bytes = operations.is_none();
-        let process = match pace.process {
+        let (rate, by_bytes) = match paced? {
+            Paced::Operations(rate) => (rate, false),
+            Paced::Bytes(rate) => (rate, true),
+        };
+        let process = match job.pace.process {
             Arrivals::Linear => Process::Linear(Schedule::new(rate)),
             Arrivals::Poisson => Process::Poisson(Poisson::new(rate, mix(key, kind.index() as u64))),
         };

@@ -186,3 +186,13 @@ fn a_device_may_be_named_by_the_job() {
     let plan = plan(&job, &is_device);
     assert_eq!((plan.files[0].path.as_str(), regions(&plan)), ("/dev/sdb", vec![(0, 1 << 20, 1 << 20)]));
 }
+
+#[test]
+fn sums_of_absurd_sizes_saturate() {
+    let mut job = rw("write");
+    job.files.nrfiles = 5;
+    job.files.filesize = Some((units::Bytes::new(u64::MAX / 3), units::Bytes::new(u64::MAX / 3)));
+    let plan = workload::plan_files(&job, job::Dialect::Fio, Worker::default(), 1, &|_| None).expect("sizes are known");
+    assert_eq!((plan.transfer_bytes(), plan.missing_bytes()), (u64::MAX, u64::MAX));
+    assert!(workload::Issuer::new(&job, Worker::default(), &plan.layout(), 1).is_ok());
+}

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use job::{Arrivals, PerKind, ThinktimeBlocks};
+use job::{Arrivals, BlockSizes, PerKind, ThinktimeBlocks};
 use units::{Nanos, Rate};
 use workload::{Decision, Next, OpKind};
 
@@ -181,4 +181,20 @@ fn thinktime_may_follow_a_span_of_time() {
     }
     let expected: Vec<_> = (0..20).map(|second| if second % 10 == 9 { 0 } else { 10 }).collect();
     assert_eq!(per_second, expected);
+}
+
+#[test]
+fn a_rate_of_operations_counts_the_smallest_block_where_sizes_vary() {
+    let range = BlockSizes::Range(4096, 16384);
+    let split = BlockSizes::Split(vec![(4096, 0), (16384, 50), (32768, 50)]);
+    for varied in [range, split] {
+        let mut job = rated(1_000, Arrivals::Linear);
+        sizes(&mut job, &varied);
+        let moved = bytes(&until(&job, 1, Nanos::from_secs(4)));
+        assert!(moved.abs_diff(4 * 1_000 * 4096) <= 32768, "{varied:?}: {moved} bytes");
+        // Arrivals of a Poisson process come one by one, whatever their size.
+        job.pace.process = Arrivals::Poisson;
+        let count = until(&job, 1, Nanos::from_secs(4)).len();
+        assert!(count.abs_diff(4_000) <= 40, "{varied:?}: {count} operations");
+    }
 }

@@ -317,3 +317,10 @@ fn clones_of_one_file_accept_what_the_others_wrote() {
         assert_eq!(disk.run(&mut clone.verify_pass().expect("writes"), usize::MAX), Ok(16));
     }
 }
+
+#[test]
+fn only_verifying_without_a_method_does_nothing() {
+    let mut job = rw("write");
+    job.verify.only = true;
+    assert_eq!(run(&job, &one_file(64 * KIB), 1), []);
+}

@@ -101,7 +101,7 @@ pub fn lay_out(
     check_room(layouts)?;
     let growths: Vec<_> = layouts.iter().map(growth).collect();
     let known = || layouts.iter().zip(&growths).filter_map(|(layout, growth)| Some((layout, growth.as_ref().ok()?)));
-    let total = known().map(|(_, growth)| growth.fill).sum();
+    let total = known().map(|(_, growth)| growth.fill).fold(0, u64::saturating_add);
     // A file may be far larger than what a run writes to it. Reserving what there is no room for would fail, or
     // take all that is free.
     let reserves = check_space(known().map(|(layout, growth)| (layout.path.as_path(), growth.reserved))).is_ok();

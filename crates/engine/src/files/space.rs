@@ -22,7 +22,8 @@ pub fn check_space<'a>(growth: impl IntoIterator<Item = (&'a Path, u64)>) -> Res
     for (path, bytes) in growth {
         let home = existing_ancestor(path);
         let device = std::fs::metadata(&home).map_err(|error| Error::file("look at", &home, &error))?.dev();
-        filesystems.entry(device).or_insert((home, 0)).1 += bytes;
+        let needed = &mut filesystems.entry(device).or_insert((home, 0)).1;
+        *needed = needed.saturating_add(bytes);
     }
     for (home, bytes) in filesystems.into_values() {
         let free = free_bytes(&home).map_err(|error| Error::file("look at", &home, &error))?;

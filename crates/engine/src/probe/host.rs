@@ -36,6 +36,14 @@ pub fn page_bytes() -> u64 {
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
+/// The highest number that a processor of this host can have, whether or not this process may use it.
+#[must_use]
+pub fn last_processor() -> u32 {
+    // SAFETY: the call takes a number and touches no memory.
+    let count = u32::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) }).unwrap_or(u32::MAX);
+    count.max(1) - 1
+}
+
 /// `MemTotal:       32768000 kB`, where a kB is 1024 bytes.
 fn memory_bytes(root: &Path) -> Option<u64> {
     let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;

@@ -13,7 +13,7 @@ mod usage;
 
 pub use device::{Device, device, number_of};
 pub use disk::{Counters, Disk, counters, disk, disk_under};
-pub use host::{Host, host, page_bytes};
+pub use host::{Host, host, last_processor, page_bytes};
 pub use mounts::{Mount, filesystem_of, free_bytes, mounts};
 pub use occupants::{Occupant, occupants, users};
 pub use residency::resident_bytes;

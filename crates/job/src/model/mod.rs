@@ -269,6 +269,46 @@ pub struct Pace {
     pub thinktime_iotime: Nanos,
 }
 
+/// What a rate counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paced {
+    /// Operations, whatever their size.
+    Operations(Rate),
+    /// Bytes.
+    Bytes(Rate),
+}
+
+impl Paced {
+    /// What `rate` and `rate_iops` mean for blocks of these sizes; a rate of zero is none.
+    ///
+    /// Where sizes vary, fio's `rate_iops` is so many times the smallest block in bytes per second: its HOWTO calls that
+    /// size the metric. Arrivals of a Poisson process come one by one, whatever their size.
+    fn new(bytes: Option<Rate>, operations: Option<Rate>, sizes: &BlockSizes, process: Arrivals) -> Option<Self> {
+        let positive = |rate: &Rate| rate.get() > 0;
+        let Some(rate) = operations.filter(positive) else { return bytes.filter(positive).map(Self::Bytes) };
+        let varies = sizes.min() < sizes.max() && process == Arrivals::Linear;
+        let metric = u64::from(sizes.min().max(1));
+        Some(if varies {
+            Self::Bytes(Rate::per_sec(rate.get().saturating_mul(metric)))
+        } else {
+            Self::Operations(rate)
+        })
+    }
+}
+
+impl Job {
+    /// What each kind of operation is held to, whether or not the job issues it.
+    #[must_use]
+    pub fn paced(&self) -> PerKind<Option<Paced>> {
+        let (Pace { rate, rate_iops, process, .. }, sizes) = (&self.pace, &self.pattern.block_sizes);
+        PerKind {
+            read: Paced::new(rate.read, rate_iops.read, &sizes.read, *process),
+            write: Paced::new(rate.write, rate_iops.write, &sizes.write, *process),
+            trim: Paced::new(rate.trim, rate_iops.trim, &sizes.trim, *process),
+        }
+    }
+}
+
 /// How arrivals are spread under a rate (`rate_process`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {

@@ -28,7 +28,7 @@ impl Issuer {
         let files = cursors(job, &rules, layout, used)?;
         let pace = Pace::new(job, mix, own);
         let verifier = verifier(job, &rules, &pace, used, seed)?;
-        let usable = files.iter().map(Cursor::length).sum();
+        let usable = files.iter().map(Cursor::length).fold(0, u64::saturating_add);
         let pairs = (job.pattern.direction == Direction::TrimWrite).then(Pairs::default);
         let think = Think::new(job);
         let syncs = Syncs::new(job);

@@ -105,7 +105,8 @@ struct Origin {
 impl Issuer {
     /// The issuer of one worker. `seed` is the run's; a `randseed` of the job overrides it.
     ///
-    /// Where the job only verifies (`verify_only`), the issuer reads what it would have written.
+    /// Where the job only verifies (`verify_only`), the issuer reads what it would have written; where it names no method
+    /// to verify by, and only writes, there is nothing to do.
     ///
     /// # Errors
     ///
@@ -116,6 +117,8 @@ impl Issuer {
         let writes = job.pattern.direction.writes() && issuer.mix != Mix::Only(OpKind::Read);
         if job.verify.method.is_some() && job.verify.only && writes {
             issuer.replay(u64::MAX);
+        } else if job.verify.only && job.pattern.direction == job::Direction::Write {
+            (issuer.phase, issuer.attention) = (Phase::Done, true);
         }
         Ok(issuer)
     }
