@@ -9,11 +9,13 @@
 
 mod bytes;
 mod nanos;
+mod nearest;
 pub mod random;
 mod rate;
 mod text;
 
 pub use bytes::Bytes;
 pub use nanos::Nanos;
+pub use nearest::closest;
 pub use rate::{Rate, Schedule};
 pub use text::{count, grouped, percent, significant};

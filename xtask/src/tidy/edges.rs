@@ -15,16 +15,25 @@ const EDGES: &[(&str, &[&str])] = &[
     ("meter", &["units"]),
     ("target", &["units"]),
     ("drive", &["units", "workload", "meter", "target"]),
+    ("volume", &["units"]),
+    ("sim", &["units", "target", "volume"]),
     ("engine", &["units", "target"]),
     ("record", &["units", "job", "meter"]),
     ("analyse", &["units", "record"]),
     ("report", &["units", "record", "analyse"]),
-    ("cli", &["units", "job", "workload", "meter", "target", "drive", "engine", "record", "analyse", "report"]),
+    (
+        "cli",
+        &[
+            "units", "job", "workload", "meter", "target", "drive", "volume", "sim", "engine", "record", "analyse",
+            "report",
+        ],
+    ),
     ("xtask", &["job"]),
 ];
 
 /// Rooms without clock, thread, file, socket, environment or printing: they carry the `clippy.toml` that says so.
-const PURE: &[&str] = &["units", "job", "workload", "meter", "target", "drive", "record", "analyse", "report"];
+const PURE: &[&str] =
+    &["units", "job", "workload", "meter", "target", "drive", "volume", "sim", "record", "analyse", "report"];
 
 /// Crates through which a pure room would reach the outside world.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];

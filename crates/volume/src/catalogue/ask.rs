@@ -1,0 +1,130 @@
+//! A volume as it is asked for: `PROVIDER/TYPE[@EDITION][,key=value]...`.
+
+use std::ops::Range;
+
+use super::problem::{Problem, Text};
+
+/// A part of the text and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub text: String,
+    pub at: Range<usize>,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub text: Text,
+    pub head: Head,
+    pub pairs: Vec<(Part, Part)>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Head {
+    /// `gcp`, `pd-ssd`, `2019`.
+    Type { provider: Part, kind: Part, edition: Option<Part> },
+    /// `./mydisk.toml#fast`.
+    File { path: Part, kind: Option<Part> },
+}
+
+/// Takes the text apart; only pairs without `=` and keys given twice are problems here.
+pub(super) fn parse(text: &str) -> Result<Asked, Vec<Problem>> {
+    let source = Text::new("volume", text);
+    let mut parts = split(text, 0, ',').into_iter();
+    let head = parts.next().unwrap_or(Part { text: String::new(), at: 0..0 });
+    let mut problems = Vec::new();
+    if head.text.is_empty() {
+        let problem = source.problem(head.at.clone(), "no volume is named");
+        problems.push(problem.remedy("write a name like gcp/pd-ssd; `fathom catalog` lists them"));
+    }
+    let mut pairs: Vec<(Part, Part)> = Vec::new();
+    for part in parts {
+        let mut sides = split(&part.text, part.at.start, '=').into_iter();
+        match (sides.next(), sides.next(), sides.next()) {
+            (Some(key), Some(_), _) if pairs.iter().any(|(known, _)| known.text == key.text) => {
+                problems.push(source.problem(key.at, format!("`{}` is given twice", key.text)));
+            }
+            (Some(key), Some(value), None) if !key.text.is_empty() => pairs.push((key, value)),
+            _ => {
+                let problem = source.problem(part.at, format!("`{}` is not of the form key=value", part.text));
+                problems.push(problem.remedy("write, for example, size=1TiB"));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(Asked { text: source, head: self::head(head), pairs }) } else { Err(problems) }
+}
+
+/// The path, where a file is asked for: `./mydisk.toml` in `./mydisk.toml#fast,size=1TiB`.
+#[must_use]
+pub fn file(text: &str) -> Option<&str> {
+    let head = text.split(',').next().unwrap_or_default();
+    let path = head.split('#').next().unwrap_or_default().trim();
+    path.to_ascii_lowercase().ends_with(".toml").then_some(path)
+}
+
+fn head(part: Part) -> Head {
+    if file(&part.text).is_some() {
+        let mut sides = split(&part.text, part.at.start, '#').into_iter();
+        return Head::File { path: sides.next().unwrap_or(part), kind: sides.next() };
+    }
+    let mut sides = split(&part.text, part.at.start, '@').into_iter();
+    let name = sides.next().unwrap_or_else(|| part.clone());
+    let edition = sides.next();
+    match name.text.split_once('/') {
+        Some((provider, _)) => {
+            let cut = name.at.start + provider.len();
+            Head::Type {
+                provider: Part { text: provider.to_owned(), at: name.at.start..cut },
+                kind: Part { text: name.text[provider.len() + 1..].to_owned(), at: cut + 1..name.at.end },
+                edition,
+            }
+        }
+        None => Head::Type { provider: name.clone(), kind: name, edition },
+    }
+}
+
+/// The parts between separators without blanks around them, with their places.
+fn split(text: &str, start: usize, separator: char) -> Vec<Part> {
+    let mut at = start;
+    let mut parts = Vec::new();
+    for part in text.split(separator) {
+        let begin = at + part.len() - part.trim_start().len();
+        let trimmed = part.trim();
+        parts.push(Part { text: trimmed.to_owned(), at: begin..begin + trimmed.len() });
+        at += part.len() + separator.len_utf8();
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_apart_with_their_places() {
+        let text = "gcp/pd-ssd@2019, size = 2048GB,vcpus=32";
+        let asked = parse(text).unwrap();
+        let Head::Type { provider, kind, edition } = &asked.head else { panic!("{asked:?}") };
+        assert_eq!((&text[provider.at.clone()], &text[kind.at.clone()]), ("gcp", "pd-ssd"));
+        assert_eq!(&text[edition.as_ref().unwrap().at.clone()], "2019");
+        for (key, value) in &asked.pairs {
+            assert_eq!((&text[key.at.clone()], &text[value.at.clone()]), (&*key.text, &*value.text));
+        }
+        assert_eq!(asked.pairs[0].1.text, "2048GB");
+    }
+
+    #[test]
+    fn files_are_told_from_providers() {
+        assert_eq!(file("./my disk.TOML,size=1TiB"), Some("./my disk.TOML"));
+        assert_eq!(file("disks.toml#fast"), Some("disks.toml"));
+        assert_eq!(file("gcp/pd-ssd,host=a.toml"), None);
+    }
+
+    #[test]
+    fn all_that_is_malformed_is_found_at_once() {
+        let problems = parse("gcp/pd-ssd,size,vcpus=1,vcpus=2,=3").unwrap_err();
+        let places: Vec<Range<usize>> = problems.into_iter().map(|problem| problem.at).collect();
+        assert_eq!(places, [11..15, 24..29, 32..34]);
+        assert!(parse("").is_err() && parse(",size=1GiB").is_err());
+    }
+}

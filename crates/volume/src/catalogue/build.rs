@@ -1,0 +1,481 @@
+//! A volume's rules and values made into a [`Spec`].
+
+use units::{Bytes, Nanos};
+
+use super::problem::Problem;
+use super::rule::{Names, Value, Variable, eval, number, show};
+use super::schema::{
+    BehaviourRule, BurstRule, KeyKind, LatencyRule, LawRule, LimitRule, PriceRule, Rule, StationRule, VolumeType, What,
+};
+use super::{Found, ask};
+use crate::law::Law;
+use crate::request::PerKind;
+use crate::spec::{Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, Source, Spec, Spells, Station};
+
+/// A volume and what its entry in the catalogue says about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// The volume.
+    pub spec: Spec,
+    /// The rest.
+    pub about: About,
+}
+
+/// What is worth knowing about a volume beyond what it does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct About {
+    /// Who sells it.
+    pub provider: String,
+    /// What it is made of.
+    pub media: String,
+    /// The time of its rules, where there are newer ones.
+    pub edition: Option<String>,
+    /// When its figures were last looked at.
+    pub as_of: String,
+    /// What nobody publishes.
+    pub unknown: Vec<String>,
+    /// What one may say about it, and what was said.
+    pub keys: Vec<KeyAbout>,
+    /// Why the latency is assumed, where it is.
+    pub latency_assumed: Option<String>,
+}
+
+/// One key of a volume.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyAbout {
+    /// Its name.
+    pub name: String,
+    /// Its value with its unit; empty where it has none.
+    pub value: String,
+    /// Who said so.
+    pub origin: Origin,
+    /// What it may be: `10 GiB to 64 TiB`, `on, off`.
+    pub range: String,
+    /// Where the range is from.
+    pub source: String,
+}
+
+/// Where the value of a key is from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// It was asked for.
+    Asked,
+    /// It follows from another key or from the name.
+    Implied,
+    /// Nobody said anything.
+    #[default]
+    Default,
+}
+
+/// Admissions may be this much ahead of an even schedule, unless a rule says otherwise: the arrivals of a steady load
+/// jitter, and a limit that forgot every gap at once would lose some of its rate to them.
+const JITTER: Nanos = Nanos::new(5_000_000);
+
+/// Puts the combined size of all volumes of the type on the machine into the names.
+pub(super) fn enter_combined(names: &mut Names, bytes: f64, count: f64) {
+    let gib = (1_u64 << 30) as f64;
+    let sizes = [("gib", gib, "GiB"), ("tib", gib * 1024.0, "TiB"), ("gb", 1e9, "GB"), ("tb", 1e12, "TB")];
+    for (name, factor, unit) in sizes {
+        if names.contains_key(name) {
+            let variable = Variable { value: Some(Value::Number(bytes / factor)), unit: unit.to_owned() };
+            names.insert(format!("all_{name}"), variable);
+        }
+    }
+    names.insert("volumes".to_owned(), Variable { value: Some(Value::Number(count)), unit: "volumes".to_owned() });
+}
+
+struct Builder<'a> {
+    found: &'a Found,
+    problems: Vec<Problem>,
+    notes: Vec<String>,
+}
+
+/// The spec of a volume, or what is wrong with its rules.
+pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
+    let volume = found.volume();
+    let mut builder = Builder { found, problems: Vec::new(), notes: volume.notes.clone() };
+    builder.notes.extend(found.values.notes.iter().cloned());
+    let spec = builder.spec(volume);
+    let about = about(found, volume);
+    if builder.problems.is_empty() { Ok(Resolved { spec, about }) } else { Err(builder.problems) }
+}
+
+impl Builder<'_> {
+    fn spec(&mut self, volume: &VolumeType) -> Spec {
+        let limits = self.limits(&volume.limits);
+        self.credits_used(&limits);
+        let stations = volume.stations.iter().filter_map(|station| self.station(station)).collect();
+        let behaviour = self.behaviour(volume);
+        let price = volume.price.as_ref().and_then(|price| self.price(price));
+        let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
+        Spec {
+            name: canonical(self.found),
+            title: format!("{}{tier}", volume.title),
+            size: Bytes::new(self.found.values.base("size").unwrap_or(0.0) as u64),
+            host: self.found.host().to_owned(),
+            limits,
+            stations,
+            behaviour,
+            buffering: self.buffering(),
+            price,
+            notes: std::mem::take(&mut self.notes),
+        }
+    }
+
+    fn buffering(&self) -> Buffering {
+        let common = &self.found.values.common;
+        let bytes = |bytes: f64| Bytes::new(whole(bytes));
+        Buffering { memory: common.memory.map(bytes), read_ahead: common.read_ahead.map(bytes) }
+    }
+
+    fn source(&self, id: Option<&String>) -> Source {
+        id.and_then(|id| self.found.provider.sources.get(id)).cloned().unwrap_or_default()
+    }
+
+    fn value(&mut self, rule: &Rule) -> Option<f64> {
+        match eval(&rule.expr, &self.found.values.names) {
+            Ok(value) => value.and_then(|value| value.number()),
+            Err(fault) => {
+                let at = super::fields::inside(&rule.at, &fault.at);
+                self.problems.push(self.found.provider.text.problem(at, fault.message));
+                None
+            }
+        }
+    }
+
+    /// A value that must be positive, or else at least not negative.
+    fn bounded(&mut self, rule: &Rule, what: &str, positive: bool) -> Option<f64> {
+        let value = self.value(rule)?;
+        if value < 0.0 || positive && value == 0.0 {
+            let bound = if positive { "more than 0" } else { "0 or more" };
+            self.refuse(rule, format!("`{what}` comes to {value}, and must be {bound}"));
+        }
+        Some(value)
+    }
+
+    fn refuse(&mut self, rule: &Rule, message: String) {
+        let problem = self.found.provider.text.problem(rule.at.clone(), message);
+        // One rule may be for reads and for writes.
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Limits in force have different names: what is told of one would be told of both.
+    fn limits(&mut self, rules: &[LimitRule]) -> Vec<Limit> {
+        let mut limits: Vec<Limit> = Vec::new();
+        for rule in rules {
+            let Some(limit) = self.limit(rule) else { continue };
+            let twice = limits.iter().any(|known| known.name == limit.name && known.scope == limit.scope);
+            if let (true, Some(rate)) = (twice, rule.read.as_ref().or(rule.write.as_ref())) {
+                let message = format!("two limits in force are called `{}`: give each its own name", limit.name);
+                self.refuse(rate, message);
+            }
+            limits.push(limit);
+        }
+        limits
+    }
+
+    fn show(&self, rule: &Rule) -> String {
+        show(&rule.expr, &self.found.values.names)
+    }
+
+    fn limit(&mut self, limit: &LimitRule) -> Option<Limit> {
+        if let Some(when) = &limit.when
+            && self.value(when).unwrap_or(0.0) == 0.0
+        {
+            return None;
+        }
+        let factor = match limit.what {
+            What::Operations { .. } => 1.0,
+            What::Bytes(unit) => unit.factor,
+        };
+        let mut rate = |rule: &Option<Rule>| {
+            rule.as_ref().and_then(|rule| self.bounded(rule, "rate", true)).map(|rate| whole(rate * factor))
+        };
+        let (read, write) = (rate(&limit.read), rate(&limit.write));
+        if read.is_none() && write.is_none() {
+            self.absent(limit);
+            return None;
+        }
+        let (counted, trim) = match limit.what {
+            // A trim is an operation like a write, but moves no bytes.
+            What::Operations { unit, merged, .. } => (Counted::Operations { unit, merged }, write),
+            What::Bytes(_) => (Counted::Bytes, None),
+        };
+        Some(Limit {
+            name: limit.name.clone(),
+            scope: limit.scope.clone(),
+            counted,
+            rate: PerKind { read, write, trim, flush: None },
+            larger_than: match limit.what {
+                What::Operations { above, .. } => above.unwrap_or(0),
+                What::Bytes(_) => 0,
+            },
+            burst: self.burst(&limit.burst, factor),
+            rule: self.rates(limit),
+            source: self.source(self.cites_table(limit).or(limit.source.as_ref())),
+        })
+    }
+
+    /// Figures of machines and tiers have the source of their table.
+    fn cites_table(&self, limit: &LimitRule) -> Option<&String> {
+        let mut used = Vec::new();
+        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
+        let from_table = |name: &str| name.starts_with("machine_") || name.starts_with("tier_");
+        let found = used.iter().any(|(name, _)| from_table(name));
+        self.found.values.table_source.as_ref().filter(|_| found)
+    }
+
+    /// Why a limit is not there, where that is worth a note.
+    fn absent(&mut self, limit: &LimitRule) {
+        let mut used = Vec::new();
+        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
+        let machine = used.iter().any(|(name, _)| name.starts_with("machine_") || name == "vcpus");
+        let note = match self.found.values.key("machine") {
+            Some(Value::Word(name)) if machine => {
+                format!("{} of {name} is not known here: it does not limit", limit.name)
+            }
+            _ if machine => "no `machine` is given: what a machine allows does not limit".to_owned(),
+            _ => return,
+        };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The rates of a limit with their numbers: `min(30 × 2,048 GB, 60,000)`.
+    fn rates(&self, limit: &LimitRule) -> String {
+        let unit = match limit.what {
+            What::Operations { .. } => "IOPS".to_owned(),
+            What::Bytes(unit) => format!("{}/s", unit.name),
+        };
+        let shown = |rule: &Option<Rule>| self.worked_out(rule.as_ref()?, &unit);
+        match (shown(&limit.read), shown(&limit.write)) {
+            (Some(read), Some(write)) if read != write => format!("reads {read}, writes {write}, on one budget"),
+            (read, write) => read.or(write).unwrap_or_default(),
+        }
+    }
+
+    /// A rule with its numbers and what it comes to, the unit once: `min(30 × 500 GB, 60,000) = 15,000 IOPS`.
+    fn worked_out(&self, rule: &Rule, unit: &str) -> Option<String> {
+        let value = eval(&rule.expr, &self.found.values.names).ok()??.number()?;
+        let (text, value) = (self.show(rule), number(value));
+        let plain = text == value || text == format!("{value} {unit}");
+        Some(if plain { format!("{value} {unit}") } else { format!("{text} = {value} {unit}") })
+    }
+
+    fn burst(&mut self, burst: &BurstRule, factor: f64) -> Burst {
+        match burst {
+            BurstRule::Jitter(rule) => {
+                let ms = rule.as_ref().and_then(|rule| self.bounded(rule, "jitter_ms", false));
+                Burst::Jitter(ms.map_or(JITTER, |ms| Nanos::new(whole(ms * 1e6))))
+            }
+            BurstRule::Credits { most, at_start } => {
+                let most = whole(self.bounded(most, "credits", false).unwrap_or(0.0) * factor);
+                let start = at_start.as_ref().and_then(|rule| self.value(rule)).map(|start| whole(start * factor));
+                let asked = self.found.values.common.credits.map(|share| whole(most as f64 * share));
+                Burst::Credits { most, at_start: asked.or(start).unwrap_or(most).min(most) }
+            }
+        }
+    }
+
+    fn credits_used(&mut self, limits: &[Limit]) {
+        let has = limits.iter().any(|limit| matches!(limit.burst, Burst::Credits { .. }));
+        if let (Some(_), false) = (self.found.values.common.credits, has) {
+            let asked = &self.found.asked;
+            let at = asked.pairs.iter().find(|(key, _)| key.text == "credits").map_or(0..0, |(key, _)| key.at.clone());
+            self.problems.push(asked.text.problem(at, "it has no bucket of credits at this size"));
+        }
+    }
+
+    fn station(&mut self, station: &StationRule) -> Option<Station> {
+        let servers = whole(self.bounded(&station.servers, "servers", true)?);
+        let service_us = self.bounded(&station.service_us, "service_us", false)?;
+        let each = self.worked_out(&station.service_us, "us").unwrap_or_default();
+        let plural = if servers == 1 { "" } else { "s" };
+        let rule = format!("{} server{plural}, each operation takes {each}", number(servers as f64));
+        Some(Station {
+            name: station.name.clone(),
+            scope: station.scope.clone(),
+            servers: u32::try_from(servers).unwrap_or(u32::MAX).clamp(1, 1 << 16),
+            service_fixed: Station::service_ns(service_us.clamp(0.0, 1e9) * 1e3),
+            bytes_per_sec: station
+                .mibps
+                .as_ref()
+                .and_then(|rule| self.value(rule))
+                .map(|mibps| whole(mibps * 1048576.0)),
+            rule,
+            source: self.source(station.source.as_ref()),
+        })
+    }
+
+    fn behaviour(&mut self, volume: &VolumeType) -> Behaviour {
+        let rule = match &volume.behaviour {
+            BehaviourRule::Latency(rule) => rule,
+            BehaviourRule::Drive(parameters) => {
+                self.no_law();
+                let parameters: Vec<(String, f64)> =
+                    parameters.iter().filter_map(|(name, rule)| Some((name.clone(), self.value(rule)?))).collect();
+                return Behaviour::Drive(super::drive::drive(&parameters));
+            }
+        };
+        Behaviour::Latency(self.latency(rule))
+    }
+
+    /// The mechanics of a drive leave nothing to say about its latency.
+    fn no_law(&mut self) {
+        let asked = &self.found.asked;
+        for (key, _) in &asked.pairs {
+            if matches!(key.text.as_str(), "latency" | "written" | "unwritten" | "spells") {
+                let message = format!("`{}` says nothing to a drive: its mechanics set its latency", key.text);
+                self.problems.push(asked.text.problem(key.at.clone(), message));
+            }
+        }
+    }
+
+    fn latency(&mut self, rule: &LatencyRule) -> Latency {
+        let common = &self.found.values.common;
+        let asked = common.latency_ns.map(|ns| Law::Constant(Nanos::new(whole(ns))));
+        let read = asked.clone().unwrap_or_else(|| self.law(&rule.read));
+        let write =
+            asked.clone().unwrap_or_else(|| rule.write.as_ref().map_or_else(|| read.clone(), |law| self.law(law)));
+        if let (Some(why), None) = (&rule.assumed, &asked) {
+            self.notes.push(format!("latency is assumed: {why}"));
+        }
+        Latency {
+            // A flush waits as long as a write, a trim as well.
+            law: PerKind { read, write: write.clone(), trim: write.clone(), flush: write },
+            unwritten: common.unwritten_ns.map(|ns| Law::Constant(Nanos::new(whole(ns)))),
+            written_share: common.written.unwrap_or(1.0),
+            bytes_per_sec: rule.mibps.as_ref().and_then(|rule| self.value(rule)).map(|mibps| whole(mibps * 1048576.0)),
+            spells: common.spells.map(|(every, lasting, factor)| Spells {
+                every: Nanos::new(whole(every)),
+                lasting: Nanos::new(whole(lasting)),
+                factor,
+            }),
+            source: self.source(rule.source.as_ref()),
+        }
+    }
+
+    fn law(&mut self, law: &LawRule) -> Law {
+        let mut values = Vec::with_capacity(law.parameters.len());
+        for (name, rule) in &law.parameters {
+            let is_shape = matches!(name.as_str(), "shape" | "sigma");
+            values.push(self.bounded(rule, name, is_shape).unwrap_or(0.0).clamp(0.0, 1e12));
+        }
+        if let ("uniform" | "log-logistic" | "log-normal", [least, .., most], [.., (name, rule)]) =
+            (law.law.as_str(), &values[..], &law.parameters[..])
+            && most < least
+        {
+            self.refuse(rule, format!("`{name}` comes to {most}, less than the least latency of the law, {least}"));
+        }
+        let us = |index: usize| Nanos::new(whole(values.get(index).copied().unwrap_or(0.0) * 1e3));
+        let plain = |index: usize| values.get(index).copied().unwrap_or(1.0).max(1e-3);
+        match law.law.as_str() {
+            "uniform" => Law::Uniform { least: us(0), most: us(1).max(us(0)) },
+            "exponential" => Law::Exponential { mean: us(0) },
+            "quantiles" => {
+                let point = |&(percent, us): &(f64, f64)| (percent / 100.0, Nanos::new(whole(us * 1e3)));
+                Law::Quantiles(law.points.iter().map(point).collect())
+            }
+            "log-logistic" => Law::LogLogistic { shift: us(0), scale: us(1), shape: plain(2), most: us(3) },
+            "log-normal" => Law::LogNormal { shift: us(0), median: us(1), sigma: plain(2), most: us(3) },
+            "networked" => networked(us(0)),
+            _ => Law::Constant(us(0)),
+        }
+    }
+
+    fn price(&mut self, price: &PriceRule) -> Option<Price> {
+        let per_month = self.value(&price.rule)?;
+        let note = if price.note.is_empty() { String::new() } else { format!(" ({})", price.note) };
+        Some(Price {
+            currency: price.currency.clone(),
+            per_month,
+            rule: format!("{}{note}", self.show(&price.rule)),
+            source: self.source(price.source.as_ref()),
+        })
+    }
+}
+
+/// Rounded down to whole units; a hair below a whole number is taken for it.
+pub(super) fn whole(value: f64) -> u64 {
+    (value.max(0.0) * (1.0 + 1e-12) + 1e-9) as u64
+}
+
+/// The shape of latencies that was measured on Hyperdisk Balanced, with another mean.
+fn networked(mean: Nanos) -> Law {
+    let scaled = |factor: f64| Nanos::new(libm::round(mean.get() as f64 * factor) as u64);
+    let [shift, scale, most] = NETWORKED.map(scaled);
+    Law::LogLogistic { shift, scale, shape: NETWORKED_SHAPE, most }
+}
+
+/// Shift, scale and cut-off of the log-logistic law in `models/gcp.toml`, as shares of its mean; and its shape.
+const NETWORKED: [f64; 3] = [812.36 / 1321.0, 470.99 / 1321.0, 4200.0 / 1321.0];
+const NETWORKED_SHAPE: f64 = 4.6553;
+
+/// The volume as it can be asked for again.
+fn canonical(found: &Found) -> String {
+    let text = &found.asked.text.text;
+    let head = match &found.asked.head {
+        ask::Head::File { path, kind } => {
+            kind.as_ref().map_or_else(|| path.text.clone(), |kind| format!("{}#{}", path.text, kind.text))
+        }
+        ask::Head::Type { .. } => text.split(',').next().unwrap_or_default().trim().to_owned(),
+    };
+    let pairs = found.asked.pairs.iter().map(|(key, value)| format!(",{}={}", key.text, value.text));
+    head + &pairs.collect::<String>()
+}
+
+fn about(found: &Found, volume: &VolumeType) -> About {
+    let provider = &found.provider;
+    let assumed = match &volume.behaviour {
+        BehaviourRule::Latency(rule) if found.values.common.latency_ns.is_none() => rule.assumed.clone(),
+        _ => None,
+    };
+    About {
+        provider: provider.title.clone(),
+        media: volume.media.clone(),
+        edition: volume.edition.clone(),
+        as_of: volume.as_of.clone().unwrap_or_else(|| provider.as_of.clone()),
+        unknown: volume.unknown.clone(),
+        keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
+        latency_assumed: assumed,
+    }
+}
+
+fn key_about(found: &Found, key: &super::schema::Key) -> KeyAbout {
+    let value = found.values.keys.iter().find(|known| known.name == key.name);
+    let bound = |rule: &Option<Rule>| {
+        let rule = rule.as_ref()?;
+        eval(&rule.expr, &found.values.names).ok().flatten()?.number()
+    };
+    let (shown, range) = match &key.kind {
+        KeyKind::Quantity(unit, word) => {
+            let with = |base: f64| format!("{} {word}", unit.show(base)).trim_end().to_owned();
+            let range = match (bound(&key.least), bound(&key.most)) {
+                _ if key.fixed => "follows from the rest".to_owned(),
+                _ if !key.one_of.is_empty() => key.one_of.iter().map(|one| number(*one)).collect::<Vec<_>>().join(", "),
+                (Some(least), Some(most)) if unit.name.is_empty() => {
+                    format!("{} to {}", number(least), with(most))
+                }
+                (Some(least), Some(most)) => format!("{} to {}", with(least * unit.factor), with(most * unit.factor)),
+                _ => String::new(),
+            };
+            (value.and_then(|value| value.value.number()).map(with), range)
+        }
+        KeyKind::Choice(choices) => (word(value), choices.join(", ")),
+        KeyKind::Machine(_) => (word(value), "a machine of the provider's".to_owned()),
+    };
+    KeyAbout {
+        name: key.name.clone(),
+        value: shown.unwrap_or_default(),
+        origin: value.map(|value| value.origin).unwrap_or_default(),
+        range,
+        source: super::cited(&found.provider, key.source.as_ref()),
+    }
+}
+
+fn word(value: Option<&super::values::KeyValue>) -> Option<String> {
+    value.map(|known| super::word(&known.value))
+}

@@ -1,0 +1,89 @@
+//! The files of `models/`, read when they are first needed.
+
+use std::sync::{Arc, OnceLock};
+
+use super::problem::Text;
+use super::read::read;
+use super::schema::Provider;
+
+macro_rules! providers {
+    ($($id:literal),* $(,)?) => {
+        /// The providers there are.
+        pub(super) const IDS: &[&str] = &[$($id),*];
+
+        static TEXTS: &[(&str, &str)] =
+            &[$(($id, include_str!(concat!("../../../../models/", $id, ".toml")))),*];
+    };
+}
+
+providers!["gcp", "aws", "azure", "vultr", "digitalocean", "oci", "akamai", "hetzner", "nutanix", "hdd", "custom"];
+
+static READ: [OnceLock<Option<Arc<Provider>>>; IDS.len()] = [const { OnceLock::new() }; IDS.len()];
+
+/// A provider by its name.
+pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
+    let index = IDS.iter().position(|known| *known == id)?;
+    let (_, text) = TEXTS.get(index)?;
+    // A test reads them all: none has a problem.
+    let make = || read(&Text::new(&format!("models/{id}.toml"), text)).ok().map(Arc::new);
+    READ.get(index)?.get_or_init(make).clone()
+}
+
+/// One volume of the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its provider, in full.
+    pub provider: String,
+    /// As it is asked for: `gcp/pd-ssd@2019`.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// What it is made of: `SSD, network`.
+    pub media: String,
+    /// When its figures were last looked at.
+    pub as_of: String,
+}
+
+/// All volumes, provider by provider.
+#[must_use]
+pub fn list() -> Vec<Listed> {
+    let mut listed = Vec::new();
+    for provider in IDS.iter().filter_map(|id| provider(id)) {
+        for volume in &provider.types {
+            let id = volume.full_id();
+            listed.push(Listed {
+                provider: provider.title.clone(),
+                name: if id == provider.id { id } else { format!("{}/{id}", provider.id) },
+                title: volume.title.clone(),
+                media: volume.media.clone(),
+                as_of: volume.as_of.clone().unwrap_or_else(|| provider.as_of.clone()),
+            });
+        }
+    }
+    listed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_in_order() {
+        for (id, text) in TEXTS {
+            let provider = read(&Text::new(id, text)).unwrap_or_else(|problems| {
+                panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+            });
+            assert_eq!(provider.id, *id);
+            for volume in &provider.types {
+                for limit in &volume.limits {
+                    assert!(
+                        limit.source.is_some() || *id == "custom",
+                        "{id}/{}: {} has no source",
+                        volume.id,
+                        limit.name
+                    );
+                }
+            }
+        }
+    }
+}

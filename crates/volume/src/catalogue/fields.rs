@@ -1,0 +1,183 @@
+//! A table of a TOML file, taken apart key by key; what is left over is a problem.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use units::closest;
+
+use super::problem::{Problem, Text};
+use super::rule;
+use super::schema::Rule;
+
+/// Everything that is wrong with a file, as it is found.
+pub(super) struct Faults {
+    pub text: Text,
+    pub problems: Vec<Problem>,
+}
+
+impl Faults {
+    pub(super) fn add(&mut self, at: Range<usize>, message: impl Into<String>) {
+        let problem = self.text.problem(at, message);
+        self.problems.push(problem);
+    }
+}
+
+/// One table, and which of its keys were asked for.
+pub(super) struct Fields<'t> {
+    table: &'t DeTable<'t>,
+    /// Its place, and its name for messages.
+    pub at: Range<usize>,
+    pub name: String,
+    asked: Vec<&'static str>,
+}
+
+impl<'t> Fields<'t> {
+    pub(super) fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
+        Self { table, at, name: name.into(), asked: Vec::new() }
+    }
+
+    pub(super) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+        self.asked.push(key);
+        self.table.get(key)
+    }
+
+    /// A text that may be missing.
+    pub(super) fn text(&mut self, key: &'static str, faults: &mut Faults) -> Option<String> {
+        let value = self.value(key)?;
+        let text = value.get_ref().as_str().map(str::to_owned);
+        if text.is_none() {
+            faults.add(value.span(), format!("`{key}` is a text in quotes, not {}", kind(value)));
+        }
+        text
+    }
+
+    /// A text that must be there.
+    pub(super) fn needed(&mut self, key: &'static str, faults: &mut Faults) -> String {
+        if !self.table.contains_key(key) {
+            faults.add(self.at.clone(), format!("{} has no `{key}`", self.name));
+        }
+        self.text(key, faults).unwrap_or_default()
+    }
+
+    /// A text or a list of texts.
+    pub(super) fn texts(&mut self, key: &'static str, faults: &mut Faults) -> Vec<String> {
+        let Some(value) = self.value(key) else { return Vec::new() };
+        let values: Vec<&Spanned<DeValue>> =
+            value.get_ref().as_array().map_or_else(|| vec![value], |array| array.iter().collect());
+        let mut texts = Vec::new();
+        for value in values {
+            match value.get_ref().as_str() {
+                Some(text) => texts.push(text.to_owned()),
+                None => faults.add(value.span(), format!("`{key}` holds texts in quotes, not {}", kind(value))),
+            }
+        }
+        texts
+    }
+
+    pub(super) fn switch(&mut self, key: &'static str, faults: &mut Faults) -> bool {
+        let Some(value) = self.value(key) else { return false };
+        value.get_ref().as_bool().unwrap_or_else(|| {
+            faults.add(value.span(), format!("`{key}` is true or false, not {}", kind(value)));
+            false
+        })
+    }
+
+    /// A number, or a rule in quotes.
+    pub(super) fn rule(&mut self, key: &'static str, faults: &mut Faults) -> Option<Rule> {
+        self.value(key).and_then(|value| read_rule(key, value, faults))
+    }
+
+    pub(super) fn table(&mut self, key: &'static str, faults: &mut Faults) -> Option<Fields<'t>> {
+        let value = self.value(key)?;
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            faults.add(value.span(), format!("`{key}` is a table, not {}", kind(value)));
+        }
+        table.map(|table| Fields::new(table, value.span(), format!("`{key}`")))
+    }
+
+    /// A list of tables; one table stands for a list of one.
+    pub(super) fn tables(&mut self, key: &'static str, faults: &mut Faults) -> Vec<Fields<'t>> {
+        let Some(value) = self.value(key) else { return Vec::new() };
+        let values: Vec<&Spanned<DeValue>> =
+            value.get_ref().as_array().map_or_else(|| vec![value], |array| array.iter().collect());
+        let mut tables = Vec::new();
+        for value in values {
+            match value.get_ref().as_table() {
+                Some(table) => tables.push(Fields::new(table, value.span(), format!("this `{key}`"))),
+                None => faults.add(value.span(), format!("`{key}` is a table, not {}", kind(value))),
+            }
+        }
+        tables
+    }
+
+    /// All entries in the order in which they are written.
+    pub(super) fn entries(&self) -> Vec<(&'t Spanned<std::borrow::Cow<'t, str>>, &'t Spanned<DeValue<'t>>)> {
+        let mut entries: Vec<_> = self.table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        entries
+    }
+
+    /// Complains of keys that nobody asked for.
+    pub(super) fn finish(self, faults: &mut Faults) {
+        for (key, _) in self.entries() {
+            let name = key.get_ref().as_ref();
+            if !self.asked.contains(&name) {
+                let near = closest(name, self.asked.iter().copied());
+                let remedy = near.map_or_else(
+                    || format!("it may have {}", self.asked.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                let problem = faults.text.problem(key.span(), format!("{} has no key `{name}`", self.name));
+                faults.problems.push(problem.remedy(remedy));
+            }
+        }
+    }
+}
+
+/// What a value is, in words.
+pub(super) fn kind(value: &Spanned<DeValue>) -> String {
+    match value.get_ref() {
+        DeValue::String(_) => "a text".to_owned(),
+        DeValue::Integer(_) | DeValue::Float(_) => "a number".to_owned(),
+        DeValue::Boolean(_) => "true or false".to_owned(),
+        DeValue::Datetime(_) => "a date".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// A number of any kind.
+pub(super) fn number(value: &DeValue) -> Option<f64> {
+    let parsed = match value {
+        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
+        DeValue::Float(float) => float.as_str().parse().ok(),
+        _ => None,
+    };
+    parsed.filter(|number: &f64| number.is_finite())
+}
+
+/// A number, or a rule in quotes.
+pub(super) fn read_rule(key: &str, value: &Spanned<DeValue>, faults: &mut Faults) -> Option<Rule> {
+    if let Some(number) = number(value.get_ref()) {
+        return Some(Rule { expr: rule::Expr::Number(number), at: value.span() });
+    }
+    let Some(text) = value.get_ref().as_str() else {
+        faults.add(value.span(), format!("`{key}` is a number or a rule in quotes, not {}", kind(value)));
+        return None;
+    };
+    match rule::parse(text) {
+        Ok(expr) => Some(Rule { expr, at: value.span() }),
+        Err(fault) => {
+            faults.add(inside(&value.span(), &fault.at), format!("`{key}`: {}", fault.message));
+            None
+        }
+    }
+}
+
+/// The place in the file of a place in a rule: rules begin after the opening quote.
+pub(super) fn inside(rule: &Range<usize>, at: &Range<usize>) -> Range<usize> {
+    let start = (rule.start + 1 + at.start).min(rule.end);
+    start..(rule.start + 1 + at.end).min(rule.end).max(start)
+}

@@ -1,0 +1,297 @@
+//! The volumes that providers sell, with their rules, sources and dates.
+//!
+//! Each file in `models/` is one provider: sources, tables of machines, types of volumes. Every limit there is a rule
+//! (`min(30 * gib, 60_000)`) that is worked out for the size, the machine and the performance that was asked for, and
+//! stays readable: a [`Limit`](crate::Limit) carries the rule with its numbers and says where it is from. A user's own
+//! file has the same form. What nobody publishes is absent and named, never guessed; what had to be assumed says so.
+//!
+//! Rates are worked out in `f64` and rounded down to whole operations or bytes a second.
+
+mod ask;
+mod build;
+mod builtin;
+mod drive;
+mod fields;
+mod problem;
+mod quantity;
+mod read;
+mod rule;
+mod schema;
+mod table;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use units::closest;
+
+pub use ask::file;
+pub use build::{About, KeyAbout, Origin, Resolved};
+pub use builtin::{Listed, list};
+pub use problem::{Problem, Text};
+pub use values::COMMON_KEYS;
+
+use ask::{Asked, Head, Part};
+use schema::{Provider, VolumeType};
+use values::Values;
+
+use crate::spec::{Scope, Source, Spec};
+
+/// How a file of volumes is read: its path to its text, or why it cannot be read.
+pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
+/// For those who have no files.
+pub fn no_files(path: &str) -> Result<String, String> {
+    Err(format!("{path} cannot be read here"))
+}
+
+/// One volume, as it was asked for: `gcp/pd-ssd@2019,size=2048GB,vcpus=32`.
+///
+/// # Errors
+///
+/// Everything that is wrong with the name, at once.
+pub fn resolve(text: &str) -> Result<Spec, Vec<Problem>> {
+    let mut resolved = resolve_all(&[text], &no_files)?;
+    Ok(resolved.remove(0).spec)
+}
+
+/// The volumes of one run. Those of one type on one machine know of each other: some limits go by their combined size.
+///
+/// # Errors
+///
+/// Everything that is wrong with their names and files, at once.
+pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<Resolved>, Vec<Problem>> {
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
+    for text in texts {
+        match find(text, read_file) {
+            Ok(volume) => found.push(volume),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.is_empty() {
+        problems = machines_that_differ(&found);
+    }
+    combine(&mut found);
+    let mut resolved = Vec::new();
+    for volume in &found {
+        match build::build(volume) {
+            Ok(spec) => resolved.push(spec),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.is_empty() { Ok(resolved) } else { Err(problems) }
+}
+
+/// A volume whose keys are known.
+struct Found {
+    asked: Asked,
+    provider: Arc<Provider>,
+    /// Its place among the provider's types.
+    index: usize,
+    values: Values,
+}
+
+impl Found {
+    fn volume(&self) -> &VolumeType {
+        &self.provider.types[self.index]
+    }
+
+    fn host(&self) -> &str {
+        self.values.common.host.as_deref().unwrap_or("host")
+    }
+}
+
+fn find(text: &str, read_file: &ReadFile) -> Result<Found, Vec<Problem>> {
+    let asked = ask::parse(text)?;
+    let (provider, index, tier) = match &asked.head {
+        Head::File { path, kind } => {
+            let provider = from_file(&asked, path, read_file)?;
+            let index = in_file(&asked, &provider, kind.as_ref())?;
+            (provider, index, None)
+        }
+        Head::Type { provider, kind, edition } => {
+            let provider = builtin_provider(&asked, provider, kind)?;
+            let (index, tier) = of_provider(&asked, &provider, kind, edition.as_ref())?;
+            (provider, index, tier)
+        }
+    };
+    let values = values::values(&asked, &provider, &provider.types[index], tier)?;
+    Ok(Found { asked, provider, index, values })
+}
+
+fn from_file(asked: &Asked, path: &Part, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
+    let text = read_file(&path.text).map_err(|message| vec![asked.text.problem(path.at.clone(), message)])?;
+    read::read(&Text::new(&path.text, &text)).map(Arc::new)
+}
+
+/// A file with one type needs no name for it.
+fn in_file(asked: &Asked, provider: &Provider, kind: Option<&Part>) -> Result<usize, Vec<Problem>> {
+    let names: Vec<String> = provider.types.iter().map(VolumeType::full_id).collect();
+    let Some(kind) = kind else {
+        let several = || {
+            let problem = asked.text.problem(0..asked.text.text.len(), "the file has several volumes");
+            vec![problem.remedy(format!("append #NAME with one of {}", names.join(", ")))]
+        };
+        return if names.len() == 1 { Ok(0) } else { Err(several()) };
+    };
+    names
+        .iter()
+        .position(|name| *name == kind.text)
+        .ok_or_else(|| vec![unknown(asked, kind, "volume in the file", &names)])
+}
+
+fn builtin_provider(asked: &Asked, provider: &Part, kind: &Part) -> Result<Arc<Provider>, Vec<Problem>> {
+    if let Some(provider) = builtin::provider(&provider.text) {
+        return Ok(provider);
+    }
+    if provider.text.is_empty() || provider.text.starts_with(['.', '~']) {
+        let path = provider.at.start..kind.at.end;
+        let named = &asked.text.text[path.clone()];
+        let problem = asked.text.problem(path, format!("`{named}` is no volume, and files of volumes end in `.toml`"));
+        return Err(vec![problem.remedy("write a name like gcp/pd-ssd, or a path like ./mydisk.toml")]);
+    }
+    // `pd-ssd` alone, or `gpc/pd-ssd`: whose volume is it?
+    let owners = list().into_iter().filter(|listed| listed.name.split('/').nth(1) == Some(kind.text.as_str()));
+    let owners: Vec<String> = owners.map(|listed| listed.name).collect();
+    let names: Vec<String> = builtin::IDS.iter().map(|id| (*id).to_owned()).collect();
+    let problem = unknown(asked, provider, "provider", &names);
+    let meant = (!owners.is_empty()).then(|| format!("did you mean {}?", owners.join(" or ")));
+    Err(vec![problem.maybe(meant)])
+}
+
+/// The type of this name and edition, and the size of the tier whose name it is.
+fn of_provider(
+    asked: &Asked,
+    provider: &Provider,
+    kind: &Part,
+    edition: Option<&Part>,
+) -> Result<(usize, Option<f64>), Vec<Problem>> {
+    let wanted = edition.map(|edition| edition.text.as_str());
+    let of = |id: &str| provider.types.iter().position(|known| known.id == id && known.edition.as_deref() == wanted);
+    if let Some(index) = of(&kind.text) {
+        return Ok((index, None));
+    }
+    for (index, volume) in provider.types.iter().enumerate() {
+        let tier = volume.tiers.as_ref().and_then(|id| table::tier_named(&provider.tables, id, &kind.text));
+        if let Some((_, gib)) = tier.filter(|_| volume.edition.as_deref() == wanted) {
+            return Ok((index, Some(gib)));
+        }
+    }
+    let editions: Vec<&str> = provider
+        .types
+        .iter()
+        .filter(|known| known.id == kind.text)
+        .map(|known| known.edition.as_deref().unwrap_or(""))
+        .collect();
+    if !editions.is_empty() {
+        return Err(vec![no_edition(asked, kind, edition, &editions)]);
+    }
+    let names: Vec<String> = provider.types.iter().map(|known| known.id.clone()).collect();
+    Err(vec![unknown(asked, kind, &format!("volume of {}", provider.title), &names)])
+}
+
+fn no_edition(asked: &Asked, kind: &Part, edition: Option<&Part>, editions: &[&str]) -> Problem {
+    let known: Vec<String> = editions
+        .iter()
+        .map(|edition| {
+            if edition.is_empty() { format!("{} (the newest)", kind.text) } else { format!("{}@{edition}", kind.text) }
+        })
+        .collect();
+    let at = edition.map_or(kind.at.clone(), |edition| edition.at.clone());
+    let message = match edition {
+        Some(edition) => format!("{} has no edition `{}`", kind.text, edition.text),
+        None => format!("of {} only older editions are known", kind.text),
+    };
+    asked.text.problem(at, message).remedy(format!("there is {}", known.join(" and ")))
+}
+
+fn unknown(asked: &Asked, part: &Part, what: &str, names: &[String]) -> Problem {
+    let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
+    known.dedup();
+    let near = closest(&part.text, known.iter().copied());
+    let remedy = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.join(", ")),
+    };
+    asked.text.problem(part.at.clone(), format!("there is no {what} `{}`", part.text)).remedy(remedy)
+}
+
+/// Two machines cannot be one host: volumes on one agree about everything that its limits and stations go by.
+fn machines_that_differ(found: &[Found]) -> Vec<Problem> {
+    let mut known: BTreeMap<(&str, &str), &values::KeyValue> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for volume in found {
+        let of_machine = machine_keys(volume);
+        for key in volume.values.keys.iter().filter(|key| of_machine.contains(&key.name.as_str())) {
+            let other = *known.entry((volume.host(), &key.name)).or_insert(key);
+            let said = key.origin != Origin::Default || other.origin != Origin::Default;
+            if other.value == key.value || !said {
+                continue;
+            }
+            let given = volume.asked.pairs.iter().find(|(name, _)| name.text == key.name);
+            let at = given.map_or(0..volume.asked.text.text.len(), |(_, value)| value.at.clone());
+            let (here, there) = (word(&key.value), word(&other.value));
+            let message = format!("`{}` is `{here}` here and `{there}` for another volume on the machine", key.name);
+            let problem = volume.asked.text.problem(at, message);
+            problems.push(problem.remedy("give volumes on different machines different names with host="));
+        }
+    }
+    problems
+}
+
+/// The keys of a volume that say something about its machine: all that limits and stations of machines use, but for
+/// the size of the volume.
+fn machine_keys(found: &Found) -> Vec<&str> {
+    let volume = found.volume();
+    let limits = volume.limits.iter().filter(|limit| limit.scope == Scope::Machine);
+    let limits = limits.flat_map(|limit| [&limit.read, &limit.write, &limit.when].into_iter().flatten());
+    let stations = volume.stations.iter().filter(|station| station.scope == Scope::Machine);
+    let rules = limits.chain(stations.flat_map(|station| [&station.servers, &station.service_us]));
+    let mut used = Vec::new();
+    rules.for_each(|rule| rule.expr.names(&mut used));
+    // A `let` may use those before it.
+    for (name, rule) in volume.lets.iter().rev() {
+        if used.iter().any(|(known, _)| known == name) {
+            rule.expr.names(&mut used);
+        }
+    }
+    let is_used = |name: &str| used.iter().any(|(known, _)| known == name);
+    let of_machine = |key: &&schema::Key| {
+        matches!(key.kind, schema::KeyKind::Machine(_))
+            || key.name != "size"
+                && (is_used(&key.name) || schema::variables(key).iter().any(|(name, _, _)| is_used(name)))
+    };
+    volume.keys.iter().filter(of_machine).map(|key| key.name.as_str()).collect()
+}
+
+fn word(value: &rule::Value) -> String {
+    match value {
+        rule::Value::Word(word) => word.clone(),
+        rule::Value::Number(value) => rule::number(*value),
+    }
+}
+
+/// Tells each volume how large all of its type on its machine are together.
+fn combine(found: &mut [Found]) {
+    let key = |volume: &Found| (volume.provider.id.clone(), volume.volume().full_id(), volume.host().to_owned());
+    let mut sums: BTreeMap<(String, String, String), (f64, f64)> = BTreeMap::new();
+    for volume in found.iter() {
+        let sum = sums.entry(key(volume)).or_default();
+        sum.0 += volume.values.base("size").unwrap_or(0.0);
+        sum.1 += 1.0;
+    }
+    for volume in found.iter_mut() {
+        let (bytes, count) = sums.get(&key(volume)).copied().unwrap_or_default();
+        build::enter_combined(&mut volume.values.names, bytes, count);
+    }
+}
+
+/// A source as it is cited in a message: its title and date.
+fn cited(provider: &Provider, id: Option<&String>) -> String {
+    let source = id.and_then(|id| provider.sources.get(id)).cloned().unwrap_or_default();
+    let Source { title, date, .. } = source;
+    if date.is_empty() { title } else { format!("{title}, {date}") }
+}

@@ -1,0 +1,83 @@
+//! What is wrong with a volume's name or with a file of volumes, and where.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A text and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// `volume` for a volume as it was asked for; a file's name otherwise.
+    pub name: Arc<str>,
+    /// All of it.
+    pub text: Arc<str>,
+}
+
+impl Text {
+    /// A text under a name.
+    #[must_use]
+    pub fn new(name: &str, text: &str) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+
+    /// A problem at a place in this text.
+    pub(super) fn problem(&self, at: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem { message: message.into(), place: self.clone(), at, remedy: None }
+    }
+}
+
+/// One problem. All problems of a text are reported at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// In which text.
+    pub place: Text,
+    /// Where in it, in bytes.
+    pub at: Range<usize>,
+    /// What to write instead.
+    pub remedy: Option<String>,
+}
+
+impl Problem {
+    pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// With the remedy, if there is one.
+    pub(super) fn maybe(mut self, remedy: Option<String>) -> Self {
+        self.remedy = remedy.or(self.remedy);
+        self
+    }
+
+    /// The line and the column of its first character, both counted from 1, and the whole line.
+    #[must_use]
+    pub fn line(&self) -> (usize, usize, &str) {
+        let text = &*self.place.text;
+        let mut start = self.at.start.min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let number = text[..begin].matches('\n').count() + 1;
+        (number, text[begin..start].chars().count() + 1, text[begin..end].trim_end_matches('\r'))
+    }
+
+    /// How many characters of its line it spans.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        let (_, column, line) = self.line();
+        let spanned = self.place.text.get(self.at.clone()).map_or(0, |part| part.chars().count());
+        spanned.min((line.chars().count() + 1).saturating_sub(column))
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column, _) = self.line();
+        write!(f, "{}:{line}:{column}: {}", self.place.name, self.message)?;
+        self.remedy.iter().try_for_each(|remedy| write!(f, " ({remedy})"))
+    }
+}

@@ -1,0 +1,155 @@
+//! Numbers with units, as people give them: `2048GB`, `2400MiB/s`, `1.5ms`, `50%`.
+
+use super::rule::number;
+
+/// What a key measures, and in which unit its rules and messages are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Unit {
+    /// How it is written after a number.
+    pub name: &'static str,
+    /// What kind of quantity it is.
+    pub measure: Measure,
+    /// How many bytes, bytes a second, nanoseconds or ones it is.
+    pub factor: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    Size,
+    Throughput,
+    Duration,
+    /// Parts of a hundred, kept as parts of one.
+    Share,
+    /// Operations a second and things that are counted: a bare number.
+    Count,
+}
+
+const KIB: f64 = 1024.0;
+
+const fn unit(name: &'static str, measure: Measure, factor: f64) -> Unit {
+    Unit { name, measure, factor }
+}
+
+/// All units with a name of their own.
+const UNITS: [Unit; 23] = [
+    unit("KiB", Measure::Size, KIB),
+    unit("MiB", Measure::Size, KIB * KIB),
+    unit("GiB", Measure::Size, KIB * KIB * KIB),
+    unit("TiB", Measure::Size, KIB * KIB * KIB * KIB),
+    unit("PiB", Measure::Size, KIB * KIB * KIB * KIB * KIB),
+    unit("kB", Measure::Size, 1e3),
+    unit("KB", Measure::Size, 1e3),
+    unit("MB", Measure::Size, 1e6),
+    unit("GB", Measure::Size, 1e9),
+    unit("TB", Measure::Size, 1e12),
+    unit("PB", Measure::Size, 1e15),
+    unit("KiB/s", Measure::Throughput, KIB),
+    unit("MiB/s", Measure::Throughput, KIB * KIB),
+    unit("GiB/s", Measure::Throughput, KIB * KIB * KIB),
+    unit("kB/s", Measure::Throughput, 1e3),
+    unit("MB/s", Measure::Throughput, 1e6),
+    unit("GB/s", Measure::Throughput, 1e9),
+    unit("ns", Measure::Duration, 1.0),
+    unit("us", Measure::Duration, 1e3),
+    unit("ms", Measure::Duration, 1e6),
+    unit("s", Measure::Duration, 1e9),
+    unit("min", Measure::Duration, 60e9),
+    unit("h", Measure::Duration, 3600e9),
+];
+
+/// Shares are given with a percent sign.
+pub(super) const PERCENT: Unit = unit("%", Measure::Share, 0.01);
+
+impl Unit {
+    /// The unit of this name; any other name is that of things that are counted.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        if name == PERCENT.name {
+            return Some(PERCENT);
+        }
+        UNITS.into_iter().find(|unit| unit.name == name)
+    }
+
+    /// A value in base units, in this unit, for people.
+    pub(super) fn show(&self, base: f64) -> String {
+        let value = number(base / self.factor);
+        match self.measure {
+            Measure::Count => value,
+            Measure::Share => format!("{value}%"),
+            _ => format!("{value} {}", self.name),
+        }
+    }
+}
+
+impl Measure {
+    fn wanted(self) -> &'static str {
+        match self {
+            Self::Size => "a size like 500GiB, 2TiB or 500GB",
+            Self::Throughput => "a throughput like 250MiB/s or 400MB/s",
+            Self::Duration => "a time like 500us, 1.5ms or 60s",
+            Self::Share => "a share like 50%",
+            Self::Count => "a number like 16000 or 16_000",
+        }
+    }
+}
+
+/// Reads a quantity of this measure; the result is in base units. The error says what is wanted.
+pub(super) fn read(text: &str, measure: Measure) -> Result<f64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '_' | '.'))).unwrap_or(text.len());
+    let (digits, suffix) = (text[..end].replace('_', ""), text[end..].trim());
+    let wanted = || format!("`{text}` is not {}", measure.wanted());
+    let value: f64 = digits.parse().map_err(|_| wanted())?;
+    let base = match measure {
+        Measure::Count => match suffix {
+            "" => value,
+            "k" => value * 1e3,
+            _ => return Err(wanted()),
+        },
+        Measure::Share => match suffix {
+            "%" => value / 100.0,
+            _ => return Err(wanted()),
+        },
+        _ if suffix.is_empty() => return Err(format!("`{text}` has no unit: give {}", measure.wanted())),
+        _ => {
+            let unit = Unit::of(suffix).filter(|unit| unit.measure == measure);
+            value * unit.ok_or_else(wanted)?.factor
+        }
+    };
+    if base.is_finite() && base <= 1e19 { Ok(base) } else { Err(format!("`{text}` is too large")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_in_both_families_of_units() {
+        let cases = [
+            ("2048GB", Measure::Size, 2_048_000_000_000.0),
+            ("500 GB", Measure::Size, 500_000_000_000.0),
+            ("1TiB", Measure::Size, 1_099_511_627_776.0),
+            ("1PiB", Measure::Size, 1_125_899_906_842_624.0),
+            ("2400MiB/s", Measure::Throughput, 2_516_582_400.0),
+            ("0.4GB/s", Measure::Throughput, 400_000_000.0),
+            ("1.5ms", Measure::Duration, 1_500_000.0),
+            ("160_000", Measure::Count, 160_000.0),
+            ("160k", Measure::Count, 160_000.0),
+            ("50%", Measure::Share, 0.5),
+        ];
+        for (text, measure, base) in cases {
+            assert_eq!(read(text, measure), Ok(base), "{text}");
+        }
+        let refused = [
+            ("500", Measure::Size, "has no unit"),
+            ("500G", Measure::Size, "is not a size"),
+            ("400MB", Measure::Throughput, "is not a throughput"),
+            ("1.2.3GB", Measure::Size, "is not a size"),
+            ("", Measure::Count, "is not a number"),
+            ("-5", Measure::Count, "is not a number"),
+            ("99999999999999999999TiB", Measure::Size, "too large"),
+        ];
+        for (text, measure, message) in refused {
+            assert!(read(text, measure).unwrap_err().contains(message), "{text}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The language in which limits are written: `min(30 * gib + 6_000, 100_000)`.
+//!
+//! Numbers (with `_` between digits), words in single quotes, variables, `+ - * /`, comparisons, `and`, `or`,
+//! `if(condition, then, otherwise)`, `either(a, b)` (the first that is known), `min`, `max`, `ceil`, `floor` and
+//! `round`. Arithmetic is in `f64`; who uses a result says how it is rounded. A variable may be absent (a machine that is not named, a figure nobody publishes):
+//! whatever needs it is absent too, and is never guessed.
+
+mod parse;
+mod show;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub(super) use parse::parse;
+pub(super) use show::{number, show};
+pub(super) use value::{Names, Value, Variable, eval};
+
+/// What is wrong with a rule, and where in its text, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub message: String,
+    pub at: std::ops::Range<usize>,
+}
+
+/// A rule, read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Expr {
+    Number(f64),
+    Word(String),
+    Name(String, std::ops::Range<usize>),
+    Negative(Box<Expr>),
+    Binary(Operator, Box<[Expr; 2]>),
+    Call(Function, Vec<Expr>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Or,
+    And,
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+    Equal,
+    Unequal,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+impl Operator {
+    /// All, with how they are written; longer ones before those they begin with.
+    const ALL: [(&str, Self); 12] = [
+        ("or", Self::Or),
+        ("and", Self::And),
+        ("<=", Self::AtMost),
+        (">=", Self::AtLeast),
+        ("!=", Self::Unequal),
+        ("<", Self::Less),
+        (">", Self::More),
+        ("=", Self::Equal),
+        ("+", Self::Add),
+        ("-", Self::Subtract),
+        ("*", Self::Multiply),
+        ("/", Self::Divide),
+    ];
+
+    /// How tightly it binds.
+    const fn strength(self) -> u8 {
+        match self {
+            Self::Or => 1,
+            Self::And => 2,
+            Self::Less | Self::AtMost | Self::More | Self::AtLeast | Self::Equal | Self::Unequal => 3,
+            Self::Add | Self::Subtract => 4,
+            Self::Multiply | Self::Divide => 5,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    If,
+    Either,
+    Min,
+    Max,
+    Ceil,
+    Floor,
+    Round,
+}
+
+impl Function {
+    const ALL: [(&str, Self); 7] = [
+        ("if", Self::If),
+        ("either", Self::Either),
+        ("min", Self::Min),
+        ("max", Self::Max),
+        ("ceil", Self::Ceil),
+        ("floor", Self::Floor),
+        ("round", Self::Round),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl Expr {
+    /// Every variable it mentions, with its place.
+    pub(super) fn names(&self, found: &mut Vec<(String, std::ops::Range<usize>)>) {
+        match self {
+            Self::Number(_) | Self::Word(_) => {}
+            Self::Name(name, at) => found.push((name.clone(), at.clone())),
+            Self::Negative(inner) => inner.names(found),
+            Self::Binary(_, sides) => sides.iter().for_each(|side| side.names(found)),
+            Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.names(found)),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Text to expression.
+
+use units::closest;
+
+use super::{Expr, Fault, Function, Operator};
+
+/// Deeper nesting than this is refused: nobody means it, and the stack is finite.
+const DEPTH_MAX: usize = 64;
+
+/// Longer rules are refused: every operator of a chain is a step deeper.
+const LENGTH_MAX: usize = 2000;
+
+/// Reads a rule.
+pub(in super::super) fn parse(text: &str) -> Result<Expr, Fault> {
+    if text.len() > LENGTH_MAX {
+        return Err(Fault { message: format!("longer than {LENGTH_MAX} bytes"), at: 0..0 });
+    }
+    let mut parser = Parser { text, at: 0, depth: 0 };
+    let expr = parser.binary(0)?;
+    parser.blanks();
+    if parser.at < text.len() {
+        return Err(parser.fault("something follows where the rule should end: an operator is missing before it"));
+    }
+    Ok(expr)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn blanks(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    /// A fault at the next character, or at the end.
+    fn fault(&self, message: impl Into<String>) -> Fault {
+        let width = self.rest().chars().next().map_or(0, char::len_utf8);
+        Fault { message: message.into(), at: self.at..self.at + width }
+    }
+
+    fn takes(&mut self, symbol: char) -> bool {
+        self.blanks();
+        let found = self.rest().starts_with(symbol);
+        self.at += if found { symbol.len_utf8() } else { 0 };
+        found
+    }
+
+    /// Operators that bind tighter than `floor`, from the left to the right.
+    fn binary(&mut self, floor: u8) -> Result<Expr, Fault> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(self.fault(format!("nested more than {DEPTH_MAX} deep")));
+        }
+        let mut left = self.operand()?;
+        while let Some((operator, length)) = self.operator().filter(|(operator, _)| operator.strength() > floor) {
+            self.at += length;
+            let right = self.binary(operator.strength())?;
+            left = Expr::Binary(operator, Box::new([left, right]));
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn operator(&mut self) -> Option<(Operator, usize)> {
+        self.blanks();
+        let word = self.word_length();
+        Operator::ALL.iter().find_map(|(symbol, operator)| {
+            let whole = if word > 0 { self.rest()[..word] == **symbol } else { self.rest().starts_with(symbol) };
+            whole.then_some((*operator, symbol.len()))
+        })
+    }
+
+    /// How many bytes the name at this place has.
+    fn word_length(&self) -> usize {
+        let rest = self.rest();
+        if !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return 0;
+        }
+        rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len())
+    }
+
+    fn operand(&mut self) -> Result<Expr, Fault> {
+        self.blanks();
+        match self.rest().chars().next() {
+            Some('-') => {
+                self.at += 1;
+                Ok(Expr::Negative(Box::new(self.binary(Operator::Multiply.strength())?)))
+            }
+            Some('(') => {
+                self.at += 1;
+                let inner = self.binary(0)?;
+                self.closed().map(|()| inner)
+            }
+            Some('\'') => self.quoted(),
+            Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
+            Some(c) if c.is_ascii_alphabetic() => self.name(),
+            Some(_) => Err(self.fault("expected a number, a variable, a function, `(` or a word in single quotes")),
+            None => Err(self.fault("the rule ends where a number or a variable should follow")),
+        }
+    }
+
+    fn closed(&mut self) -> Result<(), Fault> {
+        if self.takes(')') { Ok(()) } else { Err(self.fault("expected `)`")) }
+    }
+
+    fn quoted(&mut self) -> Result<Expr, Fault> {
+        let length = self.rest()[1..].find('\'').ok_or_else(|| self.fault("this quote is never closed"))?;
+        let word = self.rest()[1..=length].to_owned();
+        self.at += length + 2;
+        Ok(Expr::Word(word))
+    }
+
+    fn number(&mut self) -> Result<Expr, Fault> {
+        let bytes = self.rest().as_bytes();
+        let mut length = 0;
+        while let Some(byte) = bytes.get(length) {
+            let sign = matches!(byte, b'+' | b'-') && matches!(bytes[length - 1], b'e' | b'E');
+            if !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || sign) {
+                break;
+            }
+            length += 1;
+        }
+        let at = self.at..self.at + length;
+        let digits = self.text[at.clone()].replace('_', "");
+        let value = digits.parse().ok().filter(|value: &f64| value.is_finite());
+        self.at = at.end;
+        let message = format!("`{}` is not a number: write 12, 0.48, 160_000 or 1e6", &self.text[at.clone()]);
+        value.map(Expr::Number).ok_or(Fault { message, at })
+    }
+
+    fn name(&mut self) -> Result<Expr, Fault> {
+        let at = self.at..self.at + self.word_length();
+        let name = self.text[at.clone()].to_owned();
+        self.at = at.end;
+        if !self.takes('(') {
+            return Ok(Expr::Name(name, at));
+        }
+        let Some((_, function)) = Function::ALL.iter().find(|(known, _)| *known == name) else {
+            let known = Function::ALL.iter().map(|(name, _)| *name);
+            let near = closest(&name, known).map_or(String::new(), |near| format!(": did you mean `{near}`?"));
+            return Err(Fault { message: format!("there is no function `{name}`{near}"), at });
+        };
+        let mut arguments = vec![self.binary(0)?];
+        while self.takes(',') {
+            arguments.push(self.binary(0)?);
+        }
+        self.closed()?;
+        let wanted = match function {
+            Function::If => arguments.len() == 3,
+            Function::Min | Function::Max | Function::Either => true,
+            Function::Ceil | Function::Floor | Function::Round => arguments.len() == 1,
+        };
+        let count = arguments.len();
+        if wanted {
+            return Ok(Expr::Call(*function, arguments));
+        }
+        let needed = if *function == Function::If { "a condition and two values" } else { "one value" };
+        Err(Fault { message: format!("`{name}` takes {needed}, not {count}"), at })
+    }
+}

@@ -1,0 +1,102 @@
+use units::random::Random;
+
+use super::*;
+
+fn names() -> Names {
+    let number = |value: f64, unit: &str| Variable { value: Some(Value::Number(value)), unit: unit.to_owned() };
+    Names::from([
+        ("gib".to_owned(), number(2048.0, "GiB")),
+        ("vcpus".to_owned(), number(8.0, "vCPUs")),
+        ("series".to_owned(), Variable { value: Some(Value::Word("c2".to_owned())), unit: String::new() }),
+        ("machine_iops".to_owned(), Variable::default()),
+    ])
+}
+
+fn value(text: &str) -> Option<Value> {
+    eval(&parse(text).unwrap(), &names()).unwrap()
+}
+
+#[test]
+fn rules_come_to_what_they_say() {
+    let cases = [
+        ("min(30 * gib, 60_000)", 60_000.0),
+        ("0.75 * gib", 1536.0),
+        ("3_000 + 6 * gib - 1", 15_287.0),
+        ("10 - 4 - 3", 3.0),
+        ("100 / 5 / 2", 10.0),
+        ("-(2 + 3) * 4", -20.0),
+        ("if(vcpus >= 16, 25_000, if(vcpus >= 8, 15_000, 9_000))", 15_000.0),
+        ("if(series = 'c2', 1, 2)", 1.0),
+        ("if(series != 'c2' or vcpus < 4, 1, 2)", 2.0),
+        ("if(vcpus > 4 and vcpus <= 8, 1, 2)", 1.0),
+        ("ceil(75 / 30)", 3.0),
+        ("floor(3.84) + round(2.5) + max(1, 2)", 8.0),
+        ("1e-3 * 1.5E+3", 1.5),
+        ("either(machine_iops, 7)", 7.0),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(value(text), Some(Value::Number(expected)), "{text}");
+    }
+}
+
+#[test]
+fn what_is_absent_stays_absent() {
+    assert_eq!(value("min(machine_iops, 5)"), None);
+    assert_eq!(value("if(machine_iops > 5, 1, 2)"), None);
+    // The branch that is not taken may lack what it needs.
+    assert_eq!(value("if(vcpus > 4, 1, machine_iops)"), Some(Value::Number(1.0)));
+}
+
+#[test]
+fn faults_point_at_their_place() {
+    let cases = [
+        ("", "ends", 0),
+        ("min(3", "expected `)`", 5),
+        ("3 +", "ends", 3),
+        ("3 4", "follows", 2),
+        ("mim(3)", "did you mean `min`", 0),
+        ("2 * 12x4", "not a number", 4),
+        ("if(1, 2)", "a condition and two values", 0),
+        ("'abc", "never closed", 0),
+        ("1 ÷ 2", "follows", 2),
+    ];
+    for (text, message, at) in cases {
+        let fault = parse(text).unwrap_err();
+        assert!(fault.message.contains(message) && fault.at.start == at, "{text}: {fault:?}");
+    }
+    let fault = |text: &str| eval(&parse(text).unwrap(), &names()).unwrap_err();
+    assert!(fault("gib / (vcpus - 8)").message.contains("division by zero"));
+    assert_eq!(fault("3 * series").at, 4..10);
+    assert!(fault("3 * gibb").message.contains("no variable `gibb`"));
+}
+
+#[test]
+fn rules_are_shown_with_their_numbers() {
+    let cases = [
+        ("min(30 * gib, 60_000)", "min(30 × 2,048 GiB, 60,000)"),
+        ("(gib + 1) * 2", "(2,048 GiB + 1) × 2"),
+        ("gib - (3 - 1)", "2,048 GiB − (3 − 1)"),
+        ("if(vcpus >= 8, 72 * vcpus, 1)", "72 × 8 vCPUs"),
+        ("0.12 * machine_iops", "0.12 × machine_iops?"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(show(&parse(text).unwrap(), &names()), expected);
+    }
+}
+
+#[test]
+fn any_text_is_read_or_refused() {
+    let parts = ["gib", "1_0", "(", ")", ",", "min", "if", "'", "-", "*", "<=", " ", "é", ".", "1e9", "and", "/", "="];
+    for seed in 0..2000 {
+        let mut random = Random::new(seed, 0);
+        let text: String = (0..random.below(12)).map(|_| parts[random.below(parts.len() as u64) as usize]).collect();
+        match parse(&text) {
+            Ok(expr) => drop((eval(&expr, &names()), show(&expr, &names()))),
+            Err(fault) => assert!(text.get(fault.at).is_some(), "seed {seed}: {text}"),
+        }
+    }
+    for deep in ["(", "-", "if(1,"] {
+        assert!(parse(&deep.repeat(300)).unwrap_err().message.contains("nested"));
+        assert!(parse(&deep.repeat(3000)).unwrap_err().message.contains("longer"));
+    }
+}

@@ -1,0 +1,116 @@
+//! What an expression comes to.
+
+use super::{Expr, Fault, Function, Operator};
+
+/// A number or a word; conditions are 1 and 0.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) enum Value {
+    Number(f64),
+    Word(String),
+}
+
+impl Value {
+    pub(in super::super) fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Word(_) => None,
+        }
+    }
+}
+
+/// A variable: its value, if it has one, and how it is written after its number (`GiB`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in super::super) struct Variable {
+    pub value: Option<Value>,
+    pub unit: String,
+}
+
+/// The variables of a rule.
+pub(in super::super) type Names = std::collections::BTreeMap<String, Variable>;
+
+/// The value of an expression; `None` where something it needs is absent.
+pub(in super::super) fn eval(expr: &Expr, names: &Names) -> Result<Option<Value>, Fault> {
+    match expr {
+        Expr::Number(number) => Ok(Some(Value::Number(*number))),
+        Expr::Word(word) => Ok(Some(Value::Word(word.clone()))),
+        Expr::Name(name, at) => match names.get(name) {
+            Some(variable) => Ok(variable.value.clone()),
+            None => Err(Fault { message: format!("there is no variable `{name}`"), at: at.clone() }),
+        },
+        Expr::Negative(inner) => Ok(numeric(inner, names)?.map(|number| Value::Number(-number))),
+        Expr::Binary(operator, sides) => binary(*operator, &sides[0], &sides[1], names),
+        Expr::Call(Function::If, arguments) => match numeric(&arguments[0], names)? {
+            Some(condition) => eval(&arguments[if condition == 0.0 { 2 } else { 1 }], names),
+            None => Ok(None),
+        },
+        Expr::Call(Function::Either, arguments) => {
+            for argument in arguments {
+                if let Some(value) = eval(argument, names)? {
+                    return Ok(Some(value));
+                }
+            }
+            Ok(None)
+        }
+        Expr::Call(function, arguments) => {
+            let values: Result<Option<Vec<f64>>, Fault> =
+                arguments.iter().map(|argument| numeric(argument, names)).collect();
+            Ok(values?.map(|values| Value::Number(called(*function, &values))))
+        }
+    }
+}
+
+fn called(function: Function, values: &[f64]) -> f64 {
+    let first = values.first().copied().unwrap_or(f64::NAN);
+    match function {
+        Function::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
+        Function::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        Function::Ceil => libm::ceil(first),
+        Function::Floor => libm::floor(first),
+        Function::Round | Function::If | Function::Either => libm::round(first),
+    }
+}
+
+fn numeric(expr: &Expr, names: &Names) -> Result<Option<f64>, Fault> {
+    match eval(expr, names)? {
+        None => Ok(None),
+        Some(Value::Number(number)) => Ok(Some(number)),
+        Some(Value::Word(word)) => {
+            Err(Fault { message: format!("`{word}` is a word where a number is needed"), at: place(expr) })
+        }
+    }
+}
+
+fn binary(operator: Operator, left: &Expr, right: &Expr, names: &Names) -> Result<Option<Value>, Fault> {
+    if matches!(operator, Operator::Equal | Operator::Unequal) {
+        let (Some(a), Some(b)) = (eval(left, names)?, eval(right, names)?) else { return Ok(None) };
+        return Ok(Some(truth((a == b) == (operator == Operator::Equal))));
+    }
+    let (Some(a), Some(b)) = (numeric(left, names)?, numeric(right, names)?) else { return Ok(None) };
+    Ok(Some(match operator {
+        Operator::Or => truth(a != 0.0 || b != 0.0),
+        Operator::And => truth(a != 0.0 && b != 0.0),
+        Operator::Less => truth(a < b),
+        Operator::AtMost => truth(a <= b),
+        Operator::More => truth(a > b),
+        Operator::AtLeast => truth(a >= b),
+        Operator::Equal | Operator::Unequal => truth(false),
+        Operator::Add => Value::Number(a + b),
+        Operator::Subtract => Value::Number(a - b),
+        Operator::Multiply => Value::Number(a * b),
+        Operator::Divide if b == 0.0 => {
+            return Err(Fault { message: "division by zero".to_owned(), at: place(right) });
+        }
+        Operator::Divide => Value::Number(a / b),
+    }))
+}
+
+fn truth(is: bool) -> Value {
+    Value::Number(f64::from(u8::from(is)))
+}
+
+/// The first variable of an expression: constants alone cannot go wrong at run time in a way worth pointing at.
+fn place(expr: &Expr) -> std::ops::Range<usize> {
+    let mut names = Vec::new();
+    expr.names(&mut names);
+    names.into_iter().next().map_or(0..0, |(_, at)| at)
+}

@@ -1,0 +1,252 @@
+//! What a file of volumes says, before anybody asks for one.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::problem::Text;
+use super::quantity::Unit;
+use super::rule::{Expr, Names};
+use super::table::Table;
+use crate::spec::{Scope, Source};
+
+/// One file: the volumes of one provider.
+#[derive(Clone, Debug)]
+pub(super) struct Provider {
+    pub id: String,
+    pub title: String,
+    pub as_of: String,
+    pub sources: BTreeMap<String, Source>,
+    pub tables: Vec<Table>,
+    pub types: Vec<VolumeType>,
+    pub text: Text,
+}
+
+/// One type of volume in one edition.
+#[derive(Clone, Debug)]
+pub(super) struct VolumeType {
+    pub id: String,
+    /// The time of the rules, if newer ones are here too.
+    pub edition: Option<String>,
+    pub title: String,
+    pub media: String,
+    pub as_of: Option<String>,
+    pub keys: Vec<Key>,
+    /// A table of sizes, each with a name and its figures: Azure's P10, P20.
+    pub tiers: Option<String>,
+    pub lets: Vec<(String, Rule)>,
+    pub limits: Vec<LimitRule>,
+    pub stations: Vec<StationRule>,
+    pub behaviour: BehaviourRule,
+    pub price: Option<PriceRule>,
+    pub notes: Vec<String>,
+    pub unknown: Vec<String>,
+}
+
+/// A rule and where it stands in its file.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    pub expr: Expr,
+    pub at: Range<usize>,
+}
+
+/// What a user may say about a volume.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    pub name: String,
+    pub kind: KeyKind,
+    /// What it is where it is not given, in the key's unit.
+    pub default: Option<Rule>,
+    /// The user has no say in it.
+    pub fixed: bool,
+    pub least: Option<Rule>,
+    pub most: Option<Rule>,
+    /// The only numbers there are, if not all between `least` and `most`.
+    pub one_of: Vec<f64>,
+    pub source: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum KeyKind {
+    /// A number; counted things carry their word.
+    Quantity(Unit, String),
+    /// One of some words.
+    Choice(Vec<String>),
+    /// The name of a machine; its limits are in the tables of this name.
+    Machine(String),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct LimitRule {
+    pub name: String,
+    pub scope: Scope,
+    pub what: What,
+    /// Rates in the unit of `what`.
+    pub read: Option<Rule>,
+    pub write: Option<Rule>,
+    /// Holds only where this is not zero.
+    pub when: Option<Rule>,
+    pub burst: BurstRule,
+    pub source: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum What {
+    Operations {
+        unit: Option<u32>,
+        merged: bool,
+        above: Option<u32>,
+    },
+    /// Bytes, in units of so many.
+    Bytes(Unit),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum BurstRule {
+    /// In milliseconds.
+    Jitter(Option<Rule>),
+    /// In units of the limit.
+    Credits { most: Rule, at_start: Option<Rule> },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct StationRule {
+    pub name: String,
+    pub scope: Scope,
+    pub servers: Rule,
+    pub service_us: Rule,
+    pub mibps: Option<Rule>,
+    pub source: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum BehaviourRule {
+    Latency(Box<LatencyRule>),
+    /// The parameters of a drive, by name.
+    Drive(Vec<(String, Rule)>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct LatencyRule {
+    pub read: LawRule,
+    pub write: Option<LawRule>,
+    pub mibps: Option<Rule>,
+    pub source: Option<String>,
+    /// Why it is what it is, where nobody has published it.
+    pub assumed: Option<String>,
+}
+
+/// A law and its parameters, in microseconds where they are times.
+#[derive(Clone, Debug)]
+pub(super) struct LawRule {
+    pub law: String,
+    pub parameters: Vec<(String, Rule)>,
+    /// Measured quantiles: pairs of a percentage and microseconds, both rising.
+    pub points: Vec<(f64, f64)>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct PriceRule {
+    pub currency: String,
+    pub rule: Rule,
+    pub note: String,
+    pub source: Option<String>,
+}
+
+impl VolumeType {
+    /// `pd-ssd@2019`.
+    pub(super) fn full_id(&self) -> String {
+        match &self.edition {
+            Some(edition) => format!("{}@{edition}", self.id),
+            None => self.id.clone(),
+        }
+    }
+
+    /// Every rule in it.
+    pub(super) fn rules(&self) -> Vec<&Rule> {
+        let mut rules: Vec<&Rule> = self.lets.iter().map(|(_, rule)| rule).collect();
+        for key in &self.keys {
+            rules.extend([&key.default, &key.least, &key.most].into_iter().flatten());
+        }
+        for limit in &self.limits {
+            rules.extend([&limit.read, &limit.write, &limit.when].into_iter().flatten());
+            match &limit.burst {
+                BurstRule::Jitter(rule) => rules.extend(rule),
+                BurstRule::Credits { most, at_start } => {
+                    rules.extend([Some(most), at_start.as_ref()].into_iter().flatten());
+                }
+            }
+        }
+        for station in &self.stations {
+            rules.extend([&station.servers, &station.service_us]);
+            rules.extend(&station.mibps);
+        }
+        match &self.behaviour {
+            BehaviourRule::Drive(parameters) => rules.extend(parameters.iter().map(|(_, rule)| rule)),
+            BehaviourRule::Latency(latency) => {
+                let laws = [Some(&latency.read), latency.write.as_ref()];
+                rules.extend(laws.into_iter().flatten().flat_map(|law| law.parameters.iter().map(|(_, rule)| rule)));
+                rules.extend(&latency.mibps);
+            }
+        }
+        rules.extend(self.price.iter().map(|price| &price.rule));
+        rules
+    }
+}
+
+/// The names that a key brings into rules, with the factor from base units and the unit as it is written.
+pub(super) fn variables(key: &Key) -> Vec<(String, f64, String)> {
+    use super::quantity::Measure;
+    let KeyKind::Quantity(unit, word) = &key.kind else { return Vec::new() };
+    let named = |own: &str, variables: &[(&str, f64, &str)]| -> Vec<(String, f64, String)> {
+        let prefix = if key.name == own { String::new() } else { format!("{}_", key.name) };
+        variables.iter().map(|(name, factor, unit)| (format!("{prefix}{name}"), *factor, (*unit).to_owned())).collect()
+    };
+    let binary = |power: i32| libm::pow(1024.0, f64::from(power));
+    match unit.measure {
+        Measure::Size => named(
+            "size",
+            &[("gib", binary(3), "GiB"), ("tib", binary(4), "TiB"), ("gb", 1e9, "GB"), ("tb", 1e12, "TB")],
+        ),
+        Measure::Throughput => named("throughput", &[("mibps", binary(2), "MiB/s"), ("mbps", 1e6, "MB/s")]),
+        Measure::Duration => named("", &[("us", 1e3, "us"), ("ms", 1e6, "ms"), ("s", 1e9, "s")]),
+        Measure::Share => vec![(key.name.clone(), 1.0, String::new())],
+        Measure::Count => vec![(key.name.clone(), 1.0, word.clone())],
+    }
+}
+
+/// All names that the rules of a type may use, none of them with a value yet.
+pub(super) fn names(volume: &VolumeType, tables: &[Table]) -> Names {
+    let mut names = Names::new();
+    let columns = |id: &str| -> Vec<String> {
+        tables.iter().filter(|table| table.serves(id)).flat_map(|table| table.columns.clone()).collect()
+    };
+    let mut add = |name: String, unit: String| {
+        names.insert(name, super::rule::Variable { value: None, unit });
+    };
+    for key in &volume.keys {
+        for (name, _, unit) in variables(key) {
+            if key.name == "size" {
+                add(format!("all_{name}"), unit.clone());
+            }
+            add(name, unit);
+        }
+        if let KeyKind::Machine(table) = &key.kind {
+            columns(table).into_iter().for_each(|column| add(format!("machine_{column}"), String::new()));
+        }
+        add(key.name.clone(), if key.name == "iops" { "IOPS".to_owned() } else { word(key) });
+    }
+    if let Some(tiers) = &volume.tiers {
+        columns(tiers).into_iter().for_each(|column| add(format!("tier_{column}"), String::new()));
+        add("tier".to_owned(), String::new());
+    }
+    add("volumes".to_owned(), "volumes".to_owned());
+    volume.lets.iter().for_each(|(name, _)| add(name.clone(), String::new()));
+    names
+}
+
+fn word(key: &Key) -> String {
+    match &key.kind {
+        KeyKind::Quantity(_, word) => word.clone(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,191 @@
+//! Tables of machines and of tiers, one line for each.
+
+use units::closest;
+
+use super::rule::Value;
+
+/// One table; several may be for one thing and are searched together, one may be for several.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    /// What it is for, in words.
+    pub ids: Vec<String>,
+    pub columns: Vec<String>,
+    pub rows: Vec<Row>,
+    pub source: Option<String>,
+}
+
+/// A name or a pattern, and a cell for each column; `None` is unknown.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub name: String,
+    pub cells: Vec<Cell>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Cell {
+    Unknown,
+    Is(Value),
+    /// The number that the pattern's range matched.
+    Matched,
+}
+
+/// A row that a machine's name matches, with its figures.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Found {
+    pub row: String,
+    pub cells: Vec<(String, Option<Value>)>,
+    pub source: Option<String>,
+}
+
+impl Table {
+    pub(super) fn serves(&self, id: &str) -> bool {
+        self.ids.iter().any(|known| known == id)
+    }
+
+    /// Reads `name cell cell…`; the error says what is wrong.
+    pub(super) fn row(columns: &[String], line: &str) -> Result<Row, String> {
+        let mut words = line.split_whitespace();
+        let name = words.next().unwrap_or_default().to_owned();
+        let cells: Vec<Cell> = words.map(cell).collect();
+        if cells.len() != columns.len() {
+            return Err(format!("`{name}` has {} cells for {} columns", cells.len(), columns.len()));
+        }
+        // Each star may match in as many ways as the name has letters.
+        if name.matches('*').count() > 3 {
+            return Err(format!("`{name}` has more than three stars"));
+        }
+        Ok(Row { name, cells })
+    }
+
+    fn get(&self, row: &Row, matched: Option<f64>) -> Found {
+        let value = |cell: &Cell| match cell {
+            Cell::Unknown => None,
+            Cell::Is(value) => Some(value.clone()),
+            Cell::Matched => matched.map(Value::Number),
+        };
+        let cells = self.columns.iter().cloned().zip(row.cells.iter().map(value)).collect();
+        Found { row: row.name.clone(), cells, source: self.source.clone() }
+    }
+}
+
+fn cell(word: &str) -> Cell {
+    match word {
+        "-" => Cell::Unknown,
+        "#" => Cell::Matched,
+        _ => Cell::Is(match word.replace('_', "").parse() {
+            Ok(number) => Value::Number(number),
+            Err(_) => Value::Word(word.to_owned()),
+        }),
+    }
+}
+
+/// The row for a machine: of all that match the one that says most about the name, of equals the first. Cells that
+/// are unknown there are taken from the next best.
+pub(super) fn find(tables: &[Table], id: &str, machine: &str) -> Option<Found> {
+    let mut matches = Vec::new();
+    for table in tables.iter().filter(|table| table.serves(id)) {
+        for row in &table.rows {
+            if let Some(matched) = matching(&row.name, machine) {
+                let literal = row.name.chars().filter(|c| !matches!(c, '*' | '{' | '}')).count();
+                matches.push((usize::MAX - literal, table.get(row, matched)));
+            }
+        }
+    }
+    matches.sort_by_key(|(rank, _)| *rank);
+    let mut found = matches.into_iter().map(|(_, found)| found);
+    let mut best = found.next()?;
+    for (column, value) in found.flat_map(|other| other.cells) {
+        match best.cells.iter_mut().find(|(known, _)| *known == column) {
+            Some((_, known)) => *known = known.take().or(value),
+            None => best.cells.push((column, value)),
+        }
+    }
+    Some(best)
+}
+
+/// The tier for a size in GiB: the first whose `upto_gib` is enough.
+pub(super) fn tier(tables: &[Table], id: &str, gib: f64) -> Option<Found> {
+    let table = tables.iter().find(|table| table.serves(id))?;
+    table.rows.iter().map(|row| table.get(row, None)).find(|found| upto_gib(found) >= gib)
+}
+
+/// The tier of a name, in any case, and the size up to which it goes.
+pub(super) fn tier_named(tables: &[Table], id: &str, name: &str) -> Option<(String, f64)> {
+    let table = tables.iter().find(|table| table.serves(id))?;
+    let row = table.rows.iter().find(|row| row.name.eq_ignore_ascii_case(name))?;
+    Some((row.name.clone(), upto_gib(&table.get(row, None))))
+}
+
+fn upto_gib(found: &Found) -> f64 {
+    let cell = found.cells.iter().find(|(column, _)| column == "upto_gib");
+    cell.and_then(|(_, value)| value.as_ref()?.number()).unwrap_or(f64::INFINITY)
+}
+
+/// Whether any of the tables knows the machine at all.
+pub(super) fn known(tables: &[Table], machine: &str) -> bool {
+    tables.iter().flat_map(|table| &table.rows).any(|row| matching(&row.name, machine).is_some())
+}
+
+/// The name in the tables that is nearest to one that is not there; patterns come with their stars.
+pub(super) fn nearest<'a>(tables: &'a [Table], machine: &str) -> Option<&'a str> {
+    closest(machine, tables.iter().flat_map(|table| &table.rows).map(|row| row.name.as_str()))
+}
+
+/// Whether a name matches a pattern, in which `*` is any text without `-` and `{2..7}` or `{64..}` a whole number in
+/// this range; and that number.
+fn matching(pattern: &str, name: &str) -> Option<Option<f64>> {
+    let Some(special) = pattern.find(['*', '{']) else {
+        return pattern.eq_ignore_ascii_case(name).then_some(None);
+    };
+    let (literal, rest) = (&pattern[..special], &pattern[special..]);
+    let head = name.get(..literal.len()).filter(|head| head.eq_ignore_ascii_case(literal))?;
+    let name = &name[head.len()..];
+    if let Some(rest) = rest.strip_prefix('*') {
+        let end = name.find('-').unwrap_or(name.len());
+        return (0..=end).filter(|at| name.is_char_boundary(*at)).find_map(|at| matching(rest, &name[at..]));
+    }
+    let (range, rest) = rest[1..].split_once('}')?;
+    let (least, most) = range.split_once("..")?;
+    let end = name.find(|c: char| !c.is_ascii_digit()).unwrap_or(name.len());
+    let number: u64 = name[..end].parse().ok()?;
+    let inside = number >= least.parse().ok()? && most.parse().map_or(most.is_empty(), |most: u64| number <= most);
+    matching(rest, &name[end..]).filter(|_| inside).map(|_| Some(number as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[&str]) -> Vec<Table> {
+        let columns = vec!["vcpus".to_owned(), "iops".to_owned()];
+        let rows = rows.iter().map(|row| Table::row(&columns, row).unwrap()).collect();
+        vec![Table { ids: vec!["t".to_owned()], columns, rows, source: None }]
+    }
+
+    fn iops(tables: &[Table], machine: &str) -> Option<f64> {
+        find(tables, "t", machine)?.cells.pop()?.1?.number()
+    }
+
+    #[test]
+    fn machines_match_by_name_star_and_range() {
+        let tables = table(&["c4d-*-8 8 50_000", "c4d-*-384 384 1", "n1-*-{2..7} # 2", "n1-*-{64..} # 3", "x4 - -"]);
+        assert_eq!(iops(&tables, "c4d-standard-8"), Some(50_000.0));
+        assert_eq!(iops(&tables, "C4D-highmem-384"), Some(1.0));
+        assert_eq!(iops(&tables, "c4d-standard-384-metal"), None);
+        assert_eq!(iops(&tables, "n1-standard-4"), Some(2.0));
+        assert_eq!(iops(&tables, "n1-standard-8"), None);
+        assert_eq!(iops(&tables, "n1-highmem-96"), Some(3.0));
+        let found = find(&tables, "t", "n1-highmem-96").unwrap();
+        assert_eq!(found.cells[0].1, Some(Value::Number(96.0)));
+        assert!(known(&tables, "x4") && iops(&tables, "x4").is_none() && !known(&tables, "n4-standard-2"));
+        assert_eq!(nearest(&tables, "c4d-std-8"), Some("c4d-*-8"));
+    }
+
+    #[test]
+    fn the_most_exact_row_wins_and_others_fill_its_gaps() {
+        let tables = table(&["m4-* 1 2", "m4-*-16 - 3", "m4-big-16 7 -"]);
+        let found = find(&tables, "t", "m4-big-16").unwrap();
+        assert_eq!(found.cells[0].1, Some(Value::Number(7.0)));
+        assert_eq!(found.cells[1].1, Some(Value::Number(3.0)));
+    }
+}

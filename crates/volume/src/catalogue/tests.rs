@@ -1,0 +1,327 @@
+use units::random::Random;
+
+use super::*;
+use crate::request::Kind;
+use crate::spec::Limit;
+
+/// The rate of the limit of this name, in its own unit.
+fn rate(text: &str, name: &str) -> Option<u64> {
+    let spec = resolve(text).unwrap_or_else(|problems| panic!("{text}: {}", problems[0]));
+    let limit: &Limit = spec.limits.iter().find(|limit| limit.name == name)?;
+    limit.rate.read.or(limit.rate.write)
+}
+
+/// All problems of a volume, one a line.
+fn refused(text: &str) -> Vec<String> {
+    match resolve(text) {
+        Ok(spec) => panic!("{text} is {spec:?}"),
+        Err(problems) => problems.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn refused_for(text: &str, parts: &[&str]) {
+    let problems = refused(text).join("\n");
+    for part in parts {
+        assert!(problems.contains(part), "{text}:\n{problems}\nlacks {part}");
+    }
+}
+
+#[test]
+fn every_volume_resolves_as_it_is_listed() {
+    for listed in list() {
+        let spec = resolve(&listed.name).unwrap_or_else(|problems| panic!("{}: {}", listed.name, problems[0]));
+        assert!(spec.size.get() > 0, "{} has no size", listed.name);
+        assert_eq!(spec.name, listed.name);
+        for limit in &spec.limits {
+            assert!(!limit.rule.contains('?'), "{}: {} has the rule {}", listed.name, limit.name, limit.rule);
+            assert!(limit.rate.each().into_iter().flatten().all(|rate| *rate > 0), "{}: {}", listed.name, limit.name);
+        }
+    }
+}
+
+#[test]
+fn what_was_asked_for_is_what_limits() {
+    let text = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s,machine=a3-megagpu-8g";
+    assert_eq!(rate(text, "volume IOPS"), Some(160_000));
+    assert_eq!(rate(text, "volume throughput"), Some(2400 << 20));
+    assert_eq!(rate(text, "machine Hyperdisk Balanced throughput"), Some(4800 << 20));
+    assert_eq!(rate(text, "machine Hyperdisk Balanced IOPS"), None, "nobody publishes it");
+    assert_eq!(rate("gcp/pd-ssd@2019,size=2048GB,vcpus=32", "pd-ssd IOPS"), Some(60_000));
+    assert_eq!(rate("gcp/pd-ssd@2019,size=834GB,machine=c2-standard-16", "machine pd-ssd IOPS"), Some(8_000));
+    assert_eq!(rate("custom,iops=5000,latency=1ms", "volume IOPS"), Some(5000));
+    let rule = |text: &str, index: usize| resolve(text).unwrap().limits[index].rule.clone();
+    assert_eq!(
+        rule("gcp/pd-ssd@2019,size=2048GB,vcpus=32", 0),
+        "reads min(30 × 2,048 GB, 60,000) = 60,000 IOPS, writes min(30 × 2,048 GB, 30,000) = 30,000 IOPS, on one budget"
+    );
+}
+
+#[test]
+fn volumes_of_one_type_on_one_machine_are_summed() {
+    let both =
+        resolve_all(&["gcp/pd-ssd,size=100GiB", "gcp/pd-ssd,size=200GiB", "gcp/pd-ssd,size=1TiB,host=b"], &no_files);
+    let rates: Vec<Option<u64>> = both.unwrap().iter().map(|volume| volume.spec.limits[0].rate.read).collect();
+    assert_eq!(rates, [Some(15_000), Some(15_000), Some(36_720)]);
+}
+
+#[test]
+fn one_machine_is_not_two() {
+    let texts = ["gcp/pd-ssd,machine=n2-standard-8", "gcp/pd-ssd,machine=n2-standard-16"];
+    let problems = resolve_all(&texts, &no_files).unwrap_err();
+    assert!(problems[0].message.contains("`machine` is `n2-standard-16`"), "{problems:?}");
+    for (key, a, b) in [("vcpus", "16", "32"), ("competing_traffic", "on", "off")] {
+        let [first, second] = [a, b].map(|value| format!("gcp/pd-ssd@2019,{key}={value}"));
+        let problems = resolve_all(&[&first, &second], &no_files).unwrap_err();
+        assert!(problems[0].message.contains(&format!("`{key}` is `{b}`")), "{problems:?}");
+        assert!(problems[0].message.contains(&format!("`{a}` for another volume")), "{problems:?}");
+        assert_eq!(&second[problems[0].at.clone()], b);
+        assert!(resolve_all(&[&first, &format!("{second},host=b")], &no_files).is_ok());
+        // The one by default is no other machine's either.
+        assert!(resolve_all(&[&first, "gcp/pd-standard@2019"], &no_files).is_err());
+    }
+    assert!(resolve_all(&["gcp/pd-ssd,size=1TiB", "gcp/pd-ssd,size=2TiB"], &no_files).is_ok());
+}
+
+#[test]
+fn measured_quantiles_are_a_law() {
+    let file = |points: &str| {
+        format!(
+            "[[volume]]\nlatency.read = {{ law = \"quantiles\", points = {points} }}\n[volume.key.size]\nunit = \"GiB\"\ndefault = 1\n"
+        )
+    };
+    let resolved = |points: &str| resolve_all(&["a.toml"], &|_| Ok(file(points)));
+    let spec = resolved("[[0, 800], [50, 1_000.5], [100, 4000]]").unwrap().remove(0).spec;
+    let crate::Behaviour::Latency(latency) = spec.behaviour else { panic!("no latency") };
+    let quantile = |share: f64| latency.law.read.quantile(share).get();
+    assert_eq!((quantile(0.0), quantile(0.5), quantile(0.75)), (800_000, 1_000_500, 2_500_250));
+    for wrong in
+        ["[]", "[[1]]", "[[50, 2], [40, 3]]", "[[50, 2], [60, 1]]", "[[101, 2]]", "[[1, 2, 3]]", "7", "[[1, nan]]"]
+    {
+        let problems = resolved(wrong).unwrap_err();
+        assert!(problems[0].message.contains("`points`"), "{wrong}: {problems:?}");
+    }
+}
+
+#[test]
+fn unknown_names_get_their_nearest() {
+    refused_for("gcp/pd-sdd", &["1:5", "no volume of Google Cloud `pd-sdd`", "did you mean `pd-ssd`?"]);
+    refused_for("gcq/pd-ssd", &["1:1", "no provider `gcq`", "gcp/pd-ssd"]);
+    refused_for("pd-ssd", &["did you mean gcp/pd-ssd"]);
+    refused_for("/data/disk.tml", &["1:1", "`/data/disk.tml` is no volume", "end in `.toml`"]);
+    refused_for("./disk", &["1:1", "`./disk` is no volume"]);
+    refused_for("gcp/pd-ssd@2020", &["1:12", "no edition `2020`", "pd-ssd@2019"]);
+    refused_for("gcp/local-ssd-scsi", &["only older editions", "local-ssd-scsi@2019"]);
+    refused_for("gcp/pd-ssd,sise=1TiB", &["1:12", "no key `sise`", "did you mean `size`?"]);
+    refused_for("gcp/pd-ssd,machine=n2-standart-8x", &["no machine `n2-standart-8x`", "the nearest is"]);
+}
+
+#[test]
+fn ranges_are_given_with_their_source() {
+    refused_for(
+        "gcp/hyperdisk-balanced,size=100GiB,iops=160000",
+        &[
+            "1:41",
+            "`iops=160000` is above the most there is, 50,000 = min(500 × 100 GiB, 160,000)",
+            "3,000 to 50,000",
+            "About Hyperdisk Balanced",
+        ],
+    );
+    refused_for("gcp/pd-ssd,size=2PB", &["1:17", "`size=2PB` is above the most there is"]);
+    refused_for("custom,latency=1ms,spells=1ns/1s/2", &["1:27", "less than 1 ms"]);
+    refused_for("custom,latency=1ms,spells=1h/1min/99999999", &["1:27", "a factor of 1 to 1,000,000"]);
+    refused_for("gcp/pd-ssd,size=2000TiB", &["above the most there is, 65,536 GiB", "10 GiB to 65,536 GiB"]);
+    refused_for("gcp/pd-ssd,size=500", &["has no unit"]);
+    refused_for("gcp/local-ssd-nvme,disks=12", &["is not one of 1, 2, 3"]);
+    refused_for("gcp/local-ssd-nvme,size=1TiB", &["follows from other keys"]);
+}
+
+#[test]
+fn contradictions_are_found() {
+    refused_for("gcp/pd-ssd@2019,machine=c2-standard-8,vcpus=16", &["`vcpus` contradicts `machine`, which has 8"]);
+    refused_for("gcp/pd-ssd,size=1TiB,size=2TiB", &["`size` is given twice"]);
+    refused_for("gcp/pd-ssd,credits=50%", &["no bucket of credits"]);
+}
+
+#[test]
+fn all_problems_come_at_once_with_their_places() {
+    let problems = resolve("gcp/pd-ssd@2019,size=1,vcpus=x,speed=9,written=200%").unwrap_err();
+    let columns: Vec<usize> = problems.iter().map(|problem| problem.line().1).collect();
+    assert_eq!(columns.len(), 4, "{problems:?}");
+    for column in [22, 30, 32, 48] {
+        assert!(columns.contains(&column), "{column}: {problems:?}");
+    }
+}
+
+#[test]
+fn a_users_file_is_a_catalogue_of_its_own() {
+    let toml = r#"
+        [volume]
+        title = "The old array"
+        key.size = { unit = "TiB", default = 10, min = 1, max = 100 }
+        limit = [{ name = "IOPS", iops = "200 * tib" }, { name = "throughput", mbps = 800 }]
+        latency.read = { law = "constant", us = 700 }
+    "#;
+    let file = |path: &str| if path == "./old.toml" { Ok(toml.to_owned()) } else { Err("no such file".to_owned()) };
+    let resolved = resolve_all(&["./old.toml,size=20TiB"], &file).unwrap();
+    assert_eq!(resolved[0].spec.limits[0].rate.read, Some(4000));
+    assert_eq!(resolved[0].spec.title, "The old array");
+    let missing = resolve_all(&["./new.toml"], &file).unwrap_err();
+    assert_eq!(missing[0].message, "no such file");
+}
+
+#[test]
+fn problems_of_files_have_line_and_column() {
+    let cases = [
+        ("[volume]\nlimit = [{ name = \"a\", iops = \"200 * tib\" }]\n", "2:38", "no variable `tib`"),
+        ("[volume]\ntitel = \"x\"\n", "2:1", "did you mean `title`?"),
+        ("[volume]\nkey.size = { unit = \"GiB\", min = \"3 +\" }\n", "2:38", "the rule ends"),
+        ("[volume]\nlimit = [{ name = \"a\" }]\n", "2:10", "a limit has one rate"),
+        ("[volume\n", "1:8", ""),
+        ("x = 1\n", "1:1", "has no key `x`"),
+        ("[volume]\nlatency.read = { law = \"gauss\" }\n", "2:16", "there is no law `gauss`"),
+        (
+            "[volume]\ntiers = \"t\"\n[[table]]\nid = \"t\"\ncolumns = \"a b\"\nrows = \"\"\"\nx 1 2\ny 1\n\"\"\"\n",
+            "8:1",
+            "1 cells for 2",
+        ),
+    ];
+    for (toml, place, message) in cases {
+        let problems = resolve_all(&["a.toml"], &|_| Ok(toml.to_owned())).unwrap_err();
+        let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let found = all.iter().any(|line| line.starts_with(&format!("a.toml:{place}:")) && line.contains(message));
+        assert!(found, "{toml}: {all:#?}");
+    }
+}
+
+/// What made no sense was bent until it did: a rate of -5 was one of 1, two limits of one name were one that
+/// everything paid twice.
+#[test]
+fn what_makes_no_sense_in_a_file_is_refused_where_it_stands() {
+    let cases = [
+        ("limit = { name = \"a\", iops = @-5 }", "`rate` comes to -5, and must be more than 0"),
+        ("limit = { name = \"a\", iops = @\"5 - 5\" }", "comes to 0"),
+        ("limit = [{ name = \"a\", iops = 5 }, { name = \"a\", iops = @6 }]", "two limits in force are called `a`"),
+        ("limit = { name = \"a\", iops = 5, credits = @-1 }", "`credits` comes to -1"),
+        ("limit = { name = \"a\", iops = 5, jitter_ms = @-1 }", "`jitter_ms` comes to -1"),
+        ("latency.read = { law = \"constant\", us = @-1 }", "`us` comes to -1"),
+        ("latency.read = { law = \"uniform\", least_us = 2, most_us = @1 }", "less than the least"),
+        (
+            "latency.read = { law = \"log-normal\", shift_us = 1, median_us = 1, sigma = @0, most_us = 9 }",
+            "`sigma` comes to 0",
+        ),
+        ("station = { name = \"s\", servers = @0, service_us = 1 }", "`servers` comes to 0"),
+        ("let.a = \"@b\"\nlet.b = \"a\"", "`let.a` needs `let.b`"),
+        ("let.a = \"2 * @a\"", "nothing in a circle"),
+        ("id = \"a\"\n[[volume]]\nid = \"a\"", "two volumes are called `a`"),
+    ];
+    for (marked, message) in cases {
+        let toml = format!("[[volume]]\n{}\n", marked.replace('@', ""));
+        let problems = resolve_all(&["a.toml"], &|_| Ok(toml.clone())).expect_err(marked);
+        let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let place = marked.find('@').map_or(String::new(), |column| format!("a.toml:2:{}:", column + 1));
+        assert!(all.iter().any(|line| line.starts_with(&place) && line.contains(message)), "{marked}: {all:#?}");
+    }
+}
+
+#[test]
+fn a_drive_has_no_law_of_latency() {
+    refused_for("hdd/7200rpm,latency=1ms", &["1:13", "`latency` says nothing to a drive"]);
+}
+
+#[test]
+fn the_example_in_the_documents_is_a_good_file() {
+    let page = include_str!("../../../../docs/volumes.md");
+    let toml = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let volume = resolve_all(&["./array.toml,size=20TiB,machine=blade-16"], &|_| Ok(toml.to_owned()));
+    let volume = volume.unwrap_or_else(|problems| panic!("{}", problems[0])).remove(0);
+    let rates: Vec<Option<u64>> = volume.spec.limits.iter().map(|limit| limit.rate.read).collect();
+    assert_eq!(rates, [Some(20_000), Some(48_000), Some(800_000_000), Some(90_000)]);
+    for key in COMMON_KEYS {
+        assert!(page.contains(&format!("`{}", key.0)), "`{}` is not in docs/volumes.md", key.0);
+    }
+}
+
+#[test]
+fn files_that_are_damaged_are_read_or_refused() {
+    let texts = [include_str!("../../../../models/vultr.toml"), include_str!("../../../../models/custom.toml")];
+    for seed in 0..1500 {
+        let mut random = Random::new(seed, 2);
+        let mut toml: Vec<char> = texts[seed as usize % 2].chars().collect();
+        for _ in 0..=random.below(4) {
+            let (from, to) = (random.below(toml.len() as u64) as usize, random.below(toml.len() as u64) as usize);
+            match random.below(3) {
+                0 => drop(toml.remove(from)),
+                1 => toml[to] = toml[from],
+                _ => toml.insert(to, toml[from]),
+            }
+        }
+        let toml: String = toml.into_iter().collect();
+        for name in ["a.toml", "a.toml#nvme-block", "a.toml#custom,iops=5"] {
+            for problem in resolve_all(&[name], &|_| Ok(toml.clone())).err().into_iter().flatten() {
+                assert!(problem.line().0 >= 1 && problem.to_string().contains(':'), "seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_text_resolves_or_is_refused() {
+    let parts = [
+        "gcp",
+        "/",
+        "pd-ssd",
+        "hyperdisk-balanced",
+        "@2019",
+        ",",
+        "size",
+        "=",
+        "1TiB",
+        "machine",
+        "c2-standard-8",
+        "vcpus",
+        "é",
+        "9",
+        ".toml",
+        "#",
+        "custom",
+        "iops",
+        "%",
+        "n1-standard-8",
+        "spells",
+        "1h/2min/3",
+        " ",
+    ];
+    for seed in 0..3000 {
+        let mut random = Random::new(seed, 1);
+        let text: String = (0..random.below(14)).map(|_| parts[random.below(parts.len() as u64) as usize]).collect();
+        for problem in resolve(&text).err().into_iter().flatten() {
+            let (line, column, _) = problem.line();
+            assert!(line >= 1 && column >= 1 && problem.width() <= text.len(), "seed {seed}: {text}: {problem}");
+        }
+    }
+}
+
+#[test]
+fn the_hyperdisk_law_is_that_of_the_measurement() {
+    let spec = resolve("gcp/hyperdisk-balanced,size=1TiB").unwrap();
+    let crate::spec::Behaviour::Latency(latency) = &spec.behaviour else { panic!("no latency") };
+    let law = latency.law.get(Kind::Read);
+    let printed = [
+        (0.01, 980.0),
+        (0.05, 1057.0),
+        (0.10, 1123.0),
+        (0.50, 1303.0),
+        (0.90, 1565.0),
+        (0.95, 1696.0),
+        (0.99, 2057.0),
+        (0.999, 2933.0),
+        (1.4e-6, 850.0),
+        (1.0, 4200.0),
+    ];
+    for (share, us) in printed {
+        let found = law.quantile(share).get() as f64 / 1e3;
+        assert!((found / us - 1.0).abs() < 0.016, "{share}: {found} for {us}");
+    }
+    let mean = law.mean().get() as f64 / 1e3;
+    assert!((mean / 1314.62 - 1.0).abs() < 0.01 && (32e6 / mean / 24_097.33 - 1.0).abs() < 0.01, "{mean}");
+}

@@ -1,0 +1,360 @@
+//! What the keys of a volume come to: what was asked for, defaults, ranges.
+
+use units::closest;
+
+use super::ask::{Asked, Part};
+use super::build::Origin;
+use super::problem::Problem;
+use super::quantity::{self, Measure, Unit};
+use super::rule::{Names, Value, Variable, eval, number};
+use super::schema::{Key, KeyKind, Provider, Rule, VolumeType, names, variables};
+use super::table;
+
+/// The keys that every volume has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Common {
+    pub host: Option<String>,
+    pub latency_ns: Option<f64>,
+    pub written: Option<f64>,
+    pub unwritten_ns: Option<f64>,
+    pub credits: Option<f64>,
+    pub spells: Option<(f64, f64, f64)>,
+    pub memory: Option<f64>,
+    pub read_ahead: Option<f64>,
+}
+
+/// Their names and what they are for.
+pub const COMMON_KEYS: [(&str, &str); 8] = [
+    ("host", "the machine it hangs on, by any name; volumes on one machine share its limits"),
+    ("latency", "this latency for every request instead of the law"),
+    ("written", "how much of it is written at the start; what is not may be read at another latency"),
+    ("unwritten", "the latency of reads of blocks that nobody wrote"),
+    ("credits", "how full buckets of credits are at the start"),
+    ("spells", "slow spells, EVERY/LASTING/FACTOR: 1h/2min/10"),
+    ("memory", "its machine's memory for the page cache, which jobs without direct=1 go through"),
+    ("read_ahead", "how far that reads ahead of sequential reads"),
+];
+
+/// The value of a key: in base units, where it is a number.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct KeyValue {
+    pub name: String,
+    pub value: Value,
+    pub origin: Origin,
+}
+
+/// Everything the rules of one volume may use.
+#[derive(Clone, Debug)]
+pub(super) struct Values {
+    pub names: Names,
+    pub keys: Vec<KeyValue>,
+    pub common: Common,
+    /// Words for the reader: which row of a table holds, which machine is not known.
+    pub notes: Vec<String>,
+    pub tier: Option<String>,
+    /// Where the figures of the machine and of the tier are from.
+    pub table_source: Option<String>,
+}
+
+impl Values {
+    pub(super) fn key(&self, name: &str) -> Option<&Value> {
+        self.keys.iter().find(|key| key.name == name).map(|key| &key.value)
+    }
+
+    /// A key's number in base units.
+    pub(super) fn base(&self, name: &str) -> Option<f64> {
+        self.key(name)?.number()
+    }
+}
+
+struct Finder<'a> {
+    asked: &'a Asked,
+    provider: &'a Provider,
+    volume: &'a VolumeType,
+    found: Values,
+    problems: Vec<Problem>,
+}
+
+/// The values of all keys, or all that is wrong with them. `tier` is the size of a tier asked for by its name.
+pub(super) fn values(
+    asked: &Asked,
+    provider: &Provider,
+    volume: &VolumeType,
+    tier: Option<f64>,
+) -> Result<Values, Vec<Problem>> {
+    let names = names(volume, &provider.tables);
+    let found = Values {
+        names,
+        keys: Vec::new(),
+        common: Common::default(),
+        notes: Vec::new(),
+        tier: None,
+        table_source: None,
+    };
+    let mut finder = Finder { asked, provider, volume, found, problems: Vec::new() };
+    for (key, value) in &asked.pairs {
+        if !volume.keys.iter().any(|known| known.name == key.text) {
+            finder.common(key, value);
+        }
+    }
+    for key in &volume.keys {
+        finder.key(key, tier);
+        if key.name == "size" {
+            finder.tier(tier);
+        }
+    }
+    for (name, rule) in &volume.lets {
+        let value = finder.eval(rule);
+        finder.set(name, value, String::new());
+    }
+    if finder.problems.is_empty() { Ok(finder.found) } else { Err(finder.problems) }
+}
+
+impl Finder<'_> {
+    fn set(&mut self, name: &str, value: Option<Value>, unit: String) {
+        self.found.names.insert(name.to_owned(), Variable { value, unit });
+    }
+
+    fn refuse(&mut self, part: &Part, message: impl Into<String>, remedy: Option<String>) {
+        self.problems.push(self.asked.text.problem(part.at.clone(), message).maybe(remedy));
+    }
+
+    /// The value of a rule; what is wrong with it is reported in its file.
+    fn eval(&mut self, rule: &Rule) -> Option<Value> {
+        match eval(&rule.expr, &self.found.names) {
+            Ok(value) => value,
+            Err(fault) => {
+                let at = super::fields::inside(&rule.at, &fault.at);
+                self.problems.push(self.provider.text.problem(at, fault.message));
+                None
+            }
+        }
+    }
+
+    fn given(&self, name: &str) -> Option<Part> {
+        self.asked.pairs.iter().find(|(key, _)| key.text == name).map(|(_, value)| value.clone())
+    }
+
+    fn key(&mut self, key: &Key, tier: Option<f64>) {
+        let given = self.given(&key.name);
+        let taken = self.found.names.get(&key.name).and_then(|variable| variable.value.clone());
+        if let (Some(part), true) = (&given, key.fixed) {
+            self.refuse(part, format!("`{}` of {} follows from other keys", key.name, self.volume.id), None);
+            return;
+        }
+        if let (Some(part), Some(value)) = (&given, &taken) {
+            let value = value.number().map_or(String::new(), number);
+            let message = format!("`{}` contradicts `machine`, which has {value}", key.name);
+            self.refuse(part, message, Some("give one of the two".to_owned()));
+            return;
+        }
+        let value = match (&given, &key.kind) {
+            (Some(part), KeyKind::Quantity(unit, _)) => self.quantity(key, part, *unit),
+            (Some(part), KeyKind::Choice(choices)) => self.choice(part, choices),
+            (Some(part), KeyKind::Machine(_)) => Some(Value::Word(part.text.clone())),
+            (None, KeyKind::Quantity(unit, _)) => match tier.filter(|_| key.name == "size") {
+                Some(gib) => Some(Value::Number(gib * (1_u64 << 30) as f64)),
+                None => taken.clone().or_else(|| self.default(key, unit.factor)),
+            },
+            (None, _) => self.default(key, 1.0),
+        };
+        let Some(value) = value else { return };
+        let implied = taken.is_some() || (tier.is_some() && key.name == "size");
+        let origin = match given {
+            Some(_) => Origin::Asked,
+            None if implied => Origin::Implied,
+            None => Origin::Default,
+        };
+        self.enter(key, &value, origin);
+        if let (KeyKind::Machine(id), Value::Word(machine)) = (&key.kind, &value) {
+            self.machine(id, machine, given.as_ref());
+        }
+    }
+
+    fn default(&mut self, key: &Key, factor: f64) -> Option<Value> {
+        let value = self.eval(key.default.as_ref()?)?;
+        Some(match value {
+            Value::Number(number) => Value::Number(number * factor),
+            word @ Value::Word(_) => word,
+        })
+    }
+
+    /// Puts a key's value, in base units, into the names of the rules.
+    fn enter(&mut self, key: &Key, value: &Value, origin: Origin) {
+        let base = value.number().unwrap_or(0.0);
+        for (name, factor, unit) in variables(key) {
+            self.set(&name, Some(Value::Number(base / factor)), unit);
+        }
+        if !matches!(key.kind, KeyKind::Quantity(..)) {
+            let switch = match value {
+                Value::Word(word) if word == "on" => Value::Number(1.0),
+                Value::Word(word) if word == "off" => Value::Number(0.0),
+                other => other.clone(),
+            };
+            self.set(&key.name, Some(switch), String::new());
+        }
+        self.found.keys.push(KeyValue { name: key.name.clone(), value: value.clone(), origin });
+    }
+
+    fn quantity(&mut self, key: &Key, part: &Part, unit: Unit) -> Option<Value> {
+        let base = match quantity::read(&part.text, unit.measure) {
+            Ok(base) => base,
+            Err(message) => {
+                self.refuse(part, format!("{}: {message}", key.name), None);
+                return None;
+            }
+        };
+        if unit.measure == Measure::Count && base.fract() != 0.0 {
+            self.refuse(part, format!("`{}={}` is not a whole number", key.name, part.text), None);
+        }
+        self.range(key, part, unit, base);
+        Some(Value::Number(base))
+    }
+
+    fn range(&mut self, key: &Key, part: &Part, unit: Unit, base: f64) {
+        let bound = |rule: &Option<Rule>, finder: &mut Self| {
+            let value = rule.as_ref().and_then(|rule| finder.eval(rule));
+            value.and_then(|value| value.number()).map(|number| number * unit.factor)
+        };
+        let (least, most) = (bound(&key.least, self), bound(&key.most, self));
+        let source = super::cited(self.provider, key.source.as_ref());
+        let named = |word: &str, rule: &Option<Rule>, value: f64, names: &Names| {
+            let by = rule
+                .as_ref()
+                .map(|rule| super::rule::show(&rule.expr, names))
+                .filter(|by| *by != number(value / unit.factor));
+            format!("{word} {}{}", unit.show(value), by.map_or(String::new(), |by| format!(" = {by}")))
+        };
+        // A hair of tolerance: 1/3 of a size is not a whole number of bytes.
+        let message = match (least, most) {
+            (Some(least), _) if base < least * (1.0 - 1e-9) => {
+                format!("is below {}", named("the least there is,", &key.least, least, &self.found.names))
+            }
+            (_, Some(most)) if base > most * (1.0 + 1e-9) => {
+                format!("is above {}", named("the most there is,", &key.most, most, &self.found.names))
+            }
+            _ if !key.one_of.is_empty() && !key.one_of.contains(&(base / unit.factor)) => {
+                let known: Vec<String> = key.one_of.iter().map(|one| number(*one)).collect();
+                format!("is not one of {}", known.join(", "))
+            }
+            _ => return,
+        };
+        let range = match (least, most) {
+            (Some(least), Some(most)) => {
+                Some(format!("{} takes {} to {}", self.volume.id, unit.show(least), unit.show(most)))
+            }
+            _ => None,
+        };
+        let remedy = range.map(|range| if source.is_empty() { range.clone() } else { format!("{range}: {source}") });
+        self.refuse(part, format!("`{}={}` {message}", key.name, part.text), remedy);
+    }
+
+    fn choice(&mut self, part: &Part, choices: &[String]) -> Option<Value> {
+        if choices.contains(&part.text) {
+            return Some(Value::Word(part.text.clone()));
+        }
+        self.refuse(part, format!("`{}` is not one of {}", part.text, choices.join(", ")), None);
+        None
+    }
+
+    fn tier(&mut self, named: Option<f64>) {
+        let Some(id) = &self.volume.tiers else { return };
+        let Some(gib) = self.found.base("size").map(|bytes| bytes / (1_u64 << 30) as f64) else { return };
+        let tier = |gib: f64| table::tier(&self.provider.tables, id, gib);
+        let Some(found) = tier(gib) else { return };
+        if let (Some(part), Some(named)) = (self.given("size"), named.and_then(tier))
+            && named.row != found.row
+        {
+            let message = format!("`size={}` is a {}, not a {}", part.text, found.row, named.row);
+            self.refuse(&part, message, Some("leave one of the two out".to_owned()));
+        }
+        self.set("tier", Some(Value::Word(found.row.clone())), String::new());
+        for (column, value) in found.cells {
+            self.set(&format!("tier_{column}"), value, String::new());
+        }
+        self.found.table_source = found.source;
+        self.found.tier = Some(found.row);
+    }
+
+    fn machine(&mut self, id: &str, machine: &str, given: Option<&Part>) {
+        let Some(found) = table::find(&self.provider.tables, id, machine) else {
+            if table::known(&self.provider.tables, machine) {
+                let note = format!("what {machine} allows for {} is not known here: it is not limited", self.volume.id);
+                self.found.notes.push(note);
+            } else if let Some(part) = given {
+                let near = table::nearest(&self.provider.tables, machine);
+                let near = near.map_or(String::new(), |near| format!("the nearest is {near}; "));
+                let remedy = format!("{near}leave `machine` out for no machine's limits");
+                self.refuse(part, format!("no machine `{machine}` is known here"), Some(remedy));
+            }
+            return;
+        };
+        self.found.table_source = found.source;
+        for (column, value) in found.cells {
+            if self.volume.keys.iter().any(|key| key.name == column) {
+                self.set(&column, value.clone(), String::new());
+            }
+            self.set(&format!("machine_{column}"), value, String::new());
+        }
+    }
+
+    fn common(&mut self, key: &Part, value: &Part) {
+        let read = |measure: Measure| quantity::read(&value.text, measure).map(Some);
+        let common = &mut self.found.common;
+        let refused = match key.text.as_str() {
+            "host" => {
+                common.host = Some(value.text.clone());
+                Ok(None)
+            }
+            "latency" => read(Measure::Duration).inspect(|ns| common.latency_ns = *ns),
+            "unwritten" => read(Measure::Duration).inspect(|ns| common.unwritten_ns = *ns),
+            "memory" => read(Measure::Size).inspect(|bytes| common.memory = *bytes),
+            "read_ahead" => read(Measure::Size).inspect(|bytes| common.read_ahead = *bytes),
+            "written" => share(&value.text).inspect(|share| common.written = *share),
+            "credits" => share(&value.text).inspect(|share| common.credits = *share),
+            "spells" => spells(&value.text).map(|spells| {
+                common.spells = Some(spells);
+                None
+            }),
+            _ => {
+                let own = self.volume.keys.iter().filter(|key| !key.fixed).map(|key| key.name.as_str());
+                let mut known: Vec<&str> = own.collect();
+                let common = COMMON_KEYS.iter().map(|(name, _)| *name).filter(|name| !known.contains(name));
+                known.extend(common.collect::<Vec<_>>());
+                let near = closest(&key.text, known.iter().copied());
+                let remedy = near
+                    .map_or_else(|| format!("it has {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+                self.refuse(key, format!("{} has no key `{}`", self.volume.full_id(), key.text), Some(remedy));
+                return;
+            }
+        };
+        if let Err(message) = refused {
+            self.refuse(value, format!("{}: {message}", key.text), None);
+        }
+    }
+}
+
+fn share(text: &str) -> Result<Option<f64>, String> {
+    let share = quantity::read(text, Measure::Share)?;
+    if share <= 1.0 { Ok(Some(share)) } else { Err(format!("`{text}` is more than all")) }
+}
+
+/// What comes and goes faster belongs into the law of the latencies, and costs a draw each time.
+const SPELL_LEAST_NS: f64 = 1e6;
+
+fn spells(text: &str) -> Result<(f64, f64, f64), String> {
+    let wanted = || format!("`{text}` is not EVERY/LASTING/FACTOR, as in 1h/2min/10, with a factor of 1 to 1,000,000");
+    let parts: Vec<&str> = text.split('/').collect();
+    let [every, lasting, factor] = parts[..] else { return Err(wanted()) };
+    let factor = factor.trim().trim_end_matches('x');
+    let time = |part: &str| quantity::read(part, Measure::Duration).map_err(|_| wanted());
+    let factor =
+        quantity::read(factor, Measure::Count).ok().filter(|factor| (1.0..=1e6).contains(factor)).ok_or_else(wanted)?;
+    let (every, lasting) = (time(every)?, time(lasting)?);
+    if every.min(lasting) < SPELL_LEAST_NS {
+        return Err(format!(
+            "`{text}` has spells, or times between them, of less than 1 ms: write longer ones, as in 1h/2min/10"
+        ));
+    }
+    Ok((every, lasting, factor))
+}

@@ -1,0 +1,263 @@
+//! The closed form: what the limits and Little's law say, without simulating anything.
+//!
+//! With `N` requests in flight, a latency of `R` without queueing and a limit of `X` requests a second, a volume
+//! gives `min(N / R, X)` a second, and each takes `max(R, N / X)`. `N = R × X` is where the one turns into the other.
+
+use units::Nanos;
+
+use crate::request::{Kind, PerKind};
+use crate::spec::{Behaviour, Burst, Counted, Limit, Spec, Station};
+
+/// A closed loop of equal requests: so many in flight, each of so many bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Requests in flight, all workers together; infinite for as many as it takes.
+    pub in_flight: f64,
+    /// Bytes of a request of each kind.
+    pub bytes: PerKind<u32>,
+    /// The share of each kind among the requests; together 1.
+    pub share: PerKind<f64>,
+    /// Whether each request continues where the last one of its kind ended.
+    pub sequential: bool,
+}
+
+impl Load {
+    /// Requests of one kind and size.
+    #[must_use]
+    pub fn of(kind: Kind, bytes: u32, in_flight: f64) -> Self {
+        let share = |of: Kind| if of == kind { 1.0 } else { 0.0 };
+        let [read, write, trim, flush] = Kind::ALL.map(share);
+        let bytes = PerKind { read: bytes, write: bytes, trim: bytes, flush: 0 };
+        Self { in_flight, bytes, share: PerKind { read, write, trim, flush }, sequential: false }
+    }
+
+    /// Reads and writes of one size.
+    #[must_use]
+    pub fn mixed(read_share: f64, bytes: u32, in_flight: f64) -> Self {
+        let share = PerKind { read: read_share, write: 1.0 - read_share, trim: 0.0, flush: 0.0 };
+        Self { share, ..Self::of(Kind::Read, bytes, in_flight) }
+    }
+
+    /// The mean of a figure over the kinds, by their shares.
+    fn mean(&self, of: impl Fn(Kind) -> f64) -> f64 {
+        let part = |kind: Kind| match *self.share.get(kind) {
+            0.0 => 0.0,
+            share => share * of(kind),
+        };
+        Kind::ALL.into_iter().map(part).sum()
+    }
+
+    /// Mean bytes of a request.
+    #[must_use]
+    pub fn mean_bytes(&self) -> f64 {
+        self.mean(|kind| f64::from(*self.bytes.get(kind)))
+    }
+}
+
+/// Which part of a volume a cap is, as an index into its [`Spec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One of its limits.
+    Limit(usize),
+    /// One of its stations.
+    Station(usize),
+}
+
+/// A bucket of credits, in requests of the load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bucket {
+    /// What it holds at most.
+    pub most: f64,
+    /// What it holds at the start.
+    pub at_start: f64,
+}
+
+/// What one limit or station allows for a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cap {
+    /// Its name.
+    pub name: String,
+    /// What it is of the volume: rule, source and owner stand there.
+    pub part: Part,
+    /// Requests a second.
+    pub iops: f64,
+    /// Its credits; `None` where there is no bucket.
+    pub bucket: Option<Bucket>,
+    /// How long a full bucket lets more through, at the pace of the nearest other cap; `None` where there is no bucket.
+    pub burst_secs: Option<f64>,
+}
+
+/// What a load gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Requests a second, once credits are spent.
+    pub iops: f64,
+    /// The mean latency of a request then, in nanoseconds.
+    pub latency: Nanos,
+    /// Requests a second while there are credits; the same where there are none.
+    pub burst_iops: f64,
+    /// The latency without any queueing.
+    pub alone: Nanos,
+    /// Which cap is reached, as an index into `caps`; `None` where latency and depth set the pace.
+    pub limit: Option<usize>,
+    /// Everything that caps the load, the lowest first.
+    pub caps: Vec<Cap>,
+}
+
+impl Prediction {
+    /// As many in flight reach the lowest cap, and more only wait.
+    #[must_use]
+    pub fn knee(&self) -> Option<f64> {
+        self.caps.first().map(|cap| cap.iops * self.alone.secs_f64())
+    }
+
+    /// How long `burst_iops` last from the start: until the first bucket is empty. `None` where nothing is above the
+    /// long run.
+    #[must_use]
+    pub fn burst_secs(&self) -> Option<f64> {
+        let left = |cap: &Cap| {
+            let spent = self.burst_iops - cap.iops;
+            cap.bucket.filter(|_| spent > 0.0).map(|bucket| bucket.at_start / spent)
+        };
+        let lasting = self.caps.iter().filter_map(left).fold(f64::INFINITY, f64::min);
+        (self.burst_iops > self.iops).then_some(lasting)
+    }
+}
+
+/// What each limit and station that counts the load lets through, the lowest first.
+#[must_use]
+pub fn caps(spec: &Spec, load: &Load) -> Vec<Cap> {
+    let limits = spec.limits.iter().enumerate();
+    let mut caps: Vec<Cap> = limits.filter_map(|(index, limit)| limit_cap(index, limit, load)).collect();
+    let stations = spec.stations.iter().enumerate();
+    caps.extend(stations.map(|(index, station)| station_cap(index, station, load)));
+    caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    caps
+}
+
+/// What a load gets from a volume that it has to itself. `None` where there is no closed form: for a drive under
+/// anything but random reads or writes.
+#[must_use]
+pub fn predict(spec: &Spec, load: &Load) -> Option<Prediction> {
+    let mut caps = caps(spec, load);
+    let (free_iops, alone) = match &spec.behaviour {
+        Behaviour::Latency(_) => {
+            let alone = alone(spec, load);
+            (load.in_flight / alone.secs_f64().max(1e-12), alone)
+        }
+        Behaviour::Drive(drive) => {
+            let iops = drive.random_iops(load)?;
+            (iops, Nanos::from_secs_f64(1.0 / drive.random_iops(&Load { in_flight: 1.0, ..load.clone() })?))
+        }
+    };
+    let lowest = |caps: &mut dyn Iterator<Item = f64>| caps.fold(free_iops, f64::min);
+    let iops = lowest(&mut caps.iter().map(|cap| cap.iops));
+    let burst_iops = lowest(&mut caps.iter().filter(|cap| cap.bucket.is_none()).map(|cap| cap.iops));
+    for cap in &mut caps {
+        // Spent at the pace of the burst, earned at its own.
+        let spent = burst_iops - cap.iops;
+        cap.burst_secs = cap.bucket.map(|bucket| if spent > 0.0 { bucket.most / spent } else { f64::INFINITY });
+    }
+    let limit = caps.first().filter(|cap| cap.iops < free_iops).map(|_| 0);
+    let latency = Nanos::from_secs_f64(load.in_flight / iops.max(1e-12));
+    Some(Prediction { iops, latency, burst_iops, alone, limit, caps })
+}
+
+/// The mean latency without queueing: stations, then the volume's law and its transfer.
+fn alone(spec: &Spec, load: &Load) -> Nanos {
+    let stations: f64 =
+        spec.stations.iter().map(|station| load.mean(|kind| service_secs(station, *load.bytes.get(kind)))).sum();
+    let Behaviour::Latency(latency) = &spec.behaviour else { return Nanos::from_secs_f64(stations) };
+    let law = load.mean(|kind| latency.law.get(kind).mean().secs_f64());
+    let transfer = latency.bytes_per_sec.map_or(0.0, |rate| load.mean_bytes() / rate as f64);
+    Nanos::from_secs_f64(stations + law + transfer)
+}
+
+fn service_secs(station: &Station, bytes: u32) -> f64 {
+    let fixed_ns = station.service_fixed as f64 / f64::from(1_u32 << Station::FRACTION_BITS);
+    fixed_ns / 1e9 + station.bytes_per_sec.map_or(0.0, |rate| f64::from(bytes) / rate as f64)
+}
+
+/// Requests a second that a limit lets through; `None` where it counts none of them.
+fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
+    let cost_secs = load.mean(|kind| cost_secs(limit, load, kind));
+    let iops = 1.0 / cost_secs;
+    let fastest = limit.rate.each().into_iter().flatten().copied().max()?;
+    // A bucket is worth so many seconds of the rate.
+    let requests = |units: u64| units as f64 / fastest as f64 * iops;
+    let bucket = match limit.burst {
+        Burst::Credits { most, at_start } => Some(Bucket { most: requests(most), at_start: requests(at_start) }),
+        Burst::Jitter(_) => None,
+    };
+    let cap = Cap { name: limit.name.clone(), part: Part::Limit(index), iops, bucket, burst_secs: None };
+    (cost_secs > 0.0).then_some(cap)
+}
+
+/// How much of a limit's second one request takes.
+fn cost_secs(limit: &Limit, load: &Load, kind: Kind) -> f64 {
+    let bytes = *load.bytes.get(kind);
+    match (limit.counted, limit.rate.get(kind)) {
+        (Counted::Operations { unit: Some(unit), merged: true }, Some(rate)) if load.sequential => {
+            f64::from(bytes) / f64::from(unit.max(1)) / *rate as f64
+        }
+        _ => limit.requests_per_sec(kind, bytes).map_or(0.0, |rate| 1.0 / rate),
+    }
+}
+
+fn station_cap(index: usize, station: &Station, load: &Load) -> Cap {
+    let service = load.mean(|kind| service_secs(station, *load.bytes.get(kind)));
+    let iops = f64::from(station.servers) / service.max(1e-12);
+    Cap { name: station.name.clone(), part: Part::Station(index), iops, bucket: None, burst_secs: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(volume: &str, load: &Load) -> Prediction {
+        let spec = crate::catalogue::resolve(volume).unwrap_or_else(|problems| panic!("{}", problems[0]));
+        predict(&spec, load).unwrap()
+    }
+
+    fn reads(bytes: u32) -> Load {
+        Load::of(Kind::Read, bytes, f64::INFINITY)
+    }
+
+    #[test]
+    fn the_least_of_all_limits_binds_at_each_block_size() {
+        let (small, large) = (asked("vultr/nvme-block", &reads(4096)), asked("vultr/nvme-block", &reads(1 << 20)));
+        assert_eq!((small.caps[0].name.as_str(), small.limit), ("volume IOPS", Some(0)));
+        assert_eq!(large.caps[0].name, "volume throughput");
+        assert!((large.iops - 381.47).abs() < 0.01);
+        assert!((small.burst_iops - 15_000.0).abs() < 1e-6 && (small.burst_secs().unwrap() - 60.0).abs() < 1e-6);
+        let half = asked("vultr/nvme-block,credits=50%", &reads(4096));
+        assert!((half.burst_secs().unwrap() - 30.0).abs() < 1e-6 && (half.caps[0].burst_secs.unwrap() - 60.0) < 1e-6);
+    }
+
+    #[test]
+    fn mixed_operations_go_along_the_straight_line() {
+        let mixed = asked("gcp/pd-ssd@2019,size=65536GB,vcpus=32", &Load::mixed(0.75, 8000, f64::INFINITY));
+        // 45,000 reads and 7,500 writes are on the line of 60,000 and 30,000; 3 to 1 is 36,000 and 12,000.
+        assert!((mixed.iops - 48_000.0).abs() < 0.01, "{mixed:?}");
+    }
+
+    #[test]
+    fn merged_runs_cost_less_than_random_operations() {
+        let iops = |sequential| asked("aws/st1,size=1TiB", &Load { sequential, ..reads(65_536) }).iops;
+        assert!((iops(false) - 500.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6, "40 MiB/s bind runs");
+    }
+
+    #[test]
+    fn stations_bind_as_limits_do() {
+        let station = asked("nutanix/ahv-4node,frodo_threads=2", &reads(4096));
+        assert!((station.iops / 850_000.0 - 1.0).abs() < 1e-4);
+        assert_eq!(station.caps[0].part, Part::Station(0));
+    }
+
+    #[test]
+    fn sequential_loads_of_a_drive_have_no_closed_form() {
+        let spec = crate::catalogue::resolve("hdd/7200rpm").unwrap();
+        assert!(predict(&spec, &Load::of(Kind::Read, 4096, 1.0)).is_some());
+        assert_eq!(predict(&spec, &Load { sequential: true, ..Load::of(Kind::Read, 4096, 1.0) }), None);
+    }
+}

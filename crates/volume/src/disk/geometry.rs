@@ -1,0 +1,240 @@
+//! Where bytes lie on the platters, and how long the head takes to them.
+//!
+//! # Places
+//!
+//! The distance of a seek is the distance of two offsets as a share of the volume. It could be that of their cylinders
+//! instead, which differ because outer tracks hold more; but the seek curve was fitted to offsets, and the other choice
+//! moves the mean seek by no more than 1 %, which a fit undoes.
+//!
+//! Zones hold equal shares of the volume. Where half of a surface with equally dense bits is reached, its outer half has
+//! been used up, so the rate falls with the root of the place: `√(outer² − x·(outer² − inner²))`. Within a zone
+//! the bytes lie on one spiral: a turn holds what the sustained rate gives in one turn, which has the head switches and
+//! the skew of tracks in it. So the angle of a byte follows from its offset, and a head that goes on reading never waits.
+//!
+//! # Ticks
+//!
+//! Angles are whole ticks of which a turn has 2^24 (half a nanosecond each at 7,200 turns a minute), so that the wait for
+//! an angle is one subtraction and one mask, and the search for the nearest request runs in vector registers.
+
+use units::Nanos;
+
+use super::Drive;
+
+/// Bits of a turn in ticks.
+const TURN_BITS: u32 = 24;
+/// The ticks of a turn, less one.
+const TURN_MASK: u32 = (1 << TURN_BITS) - 1;
+/// Seeks are shorter than this many turns, so that a seek and a turn fit into 32 bits.
+const SEEK_TURNS_MAX: f64 = 120.0;
+
+/// Where a request begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spot {
+    /// The place under the arm, in the unit in which the square root of a distance is its seek in ticks.
+    pub(super) place: f64,
+    /// The track. Within one there is no seek.
+    pub(super) track: u32,
+    /// The angle in ticks.
+    pub(super) angle: u32,
+    /// How fast bytes pass the head here.
+    pub(super) ns_per_byte: f64,
+}
+
+/// Where everything lies, and how long it takes to get there.
+#[derive(Clone, Debug)]
+pub(super) struct Geometry {
+    size: u64,
+    zones: Vec<Zone>,
+    zone_bytes: u64,
+    place_per_byte: f64,
+    seek_least: f64,
+    settle: u32,
+    rotation: u64,
+}
+
+/// Tracks of equal length.
+#[derive(Clone, Copy, Debug)]
+struct Zone {
+    start: u64,
+    first_track: u32,
+    track_bytes: u64,
+    ticks_per_byte: f64,
+    ns_per_byte: f64,
+}
+
+impl Geometry {
+    pub(super) fn new(drive: &Drive, size: u64) -> Self {
+        let size = size.max(1);
+        let rotation = drive.rotation.get().max(1);
+        let count = u64::from(drive.zones.max(1)).min(size);
+        let zone_bytes = size.div_ceil(count);
+        let mut first_track = 0_u32;
+        let zones = (0..count)
+            .map(|index| {
+                let bytes_per_sec = zone_rate(drive, index, count);
+                let track_bytes = ((bytes_per_sec * rotation as f64 / 1e9) as u64).max(1);
+                let zone = Zone {
+                    start: index * zone_bytes,
+                    first_track,
+                    track_bytes,
+                    ticks_per_byte: f64::from(1 << TURN_BITS) / track_bytes as f64,
+                    ns_per_byte: 1e9 / bytes_per_sec,
+                };
+                first_track = first_track.wrapping_add(zone_bytes.div_ceil(track_bytes) as u32);
+                zone
+            })
+            .collect();
+        let ticks =
+            |time: Nanos| (time.get() as f64 / rotation as f64).min(SEEK_TURNS_MAX / 3.0) * f64::from(1 << TURN_BITS);
+        let stroke = ticks(drive.seek_stroke);
+        Self {
+            size,
+            zones,
+            zone_bytes,
+            place_per_byte: stroke * stroke / size as f64,
+            seek_least: ticks(drive.seek_least),
+            settle: ticks(drive.write_settle) as u32,
+            rotation,
+        }
+    }
+
+    /// How many bytes there are.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Where an offset lies; beyond the end, where the end does.
+    #[inline]
+    pub(super) fn spot(&self, offset: u64) -> Spot {
+        let offset = offset.min(self.size - 1);
+        let zone = &self.zones[(offset / self.zone_bytes) as usize];
+        let within = offset - zone.start;
+        let (track, rest) = (within / zone.track_bytes, within % zone.track_bytes);
+        Spot {
+            place: offset as f64 * self.place_per_byte,
+            track: zone.first_track.wrapping_add(track as u32),
+            angle: (rest as f64 * zone.ticks_per_byte) as u32 & TURN_MASK,
+            ns_per_byte: zone.ns_per_byte,
+        }
+    }
+
+    /// The angle under the head at an instant.
+    #[inline]
+    pub(super) fn angle_at(&self, now: Nanos) -> u32 {
+        (((now.get() % self.rotation) << TURN_BITS) / self.rotation) as u32
+    }
+
+    /// Ticks that writes take beyond reads.
+    pub(super) fn settle(&self) -> u32 {
+        self.settle
+    }
+
+    /// Ticks as time.
+    #[inline]
+    pub(super) fn time(&self, ticks: u32) -> Nanos {
+        Nanos::new((u64::from(ticks) * self.rotation + (1 << (TURN_BITS - 1))) >> TURN_BITS)
+    }
+
+    /// Time as ticks, with their fraction.
+    #[inline]
+    pub(super) fn ticks(&self, time: Nanos) -> f64 {
+        time.get() as f64 * (f64::from(1 << TURN_BITS) / self.rotation as f64)
+    }
+
+    /// Ticks from the angle `phase` until the head is at `angle` over `place`: the seek, then the rest of a turn.
+    #[inline]
+    pub(super) fn positioning(&self, from: &Spot, phase: u32, place: f64, track: u32, angle: u32, settle: u32) -> u32 {
+        let seek = whole(self.seek_least + (place - from.place).abs().sqrt());
+        let seek = if track == from.track { 0 } else { seek } + settle;
+        seek + (angle.wrapping_sub(phase.wrapping_add(seek)) & TURN_MASK)
+    }
+}
+
+/// The bytes a second of a zone.
+fn zone_rate(drive: &Drive, index: u64, count: u64) -> f64 {
+    let (outer, inner) = (drive.outer_bytes_per_sec.max(1) as f64, drive.inner_bytes_per_sec.max(1) as f64);
+    let share = index as f64 / count.saturating_sub(1).max(1) as f64;
+    (outer * outer - share * (outer * outer - inner * inner)).sqrt()
+}
+
+/// The nearest whole number to one below 2^32, by the way in which 2^52 pushes its fraction out: unlike a conversion
+/// this is done in vector registers.
+#[inline]
+fn whole(x: f64) -> u32 {
+    const SHIFT: f64 = (1_u64 << 52) as f64;
+    (x + SHIFT).to_bits() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: u64 = 1_000_000_000_000;
+
+    fn geometry() -> Geometry {
+        Geometry::new(&Drive::sata_7200rpm(), SIZE)
+    }
+
+    #[test]
+    fn a_seek_over_the_whole_surface_takes_its_time_and_then_the_rest_of_a_turn() {
+        let geometry = geometry();
+        let far = Spot { angle: 0, ..geometry.spot(SIZE - 1) };
+        let ticks = geometry.positioning(&geometry.spot(0), 0, far.place, far.track, far.angle, 0);
+        // 14.237 ms of seek end within the second turn.
+        assert_eq!(geometry.time(ticks).get().abs_diff(2 * 8_333_333), 0);
+        let at = geometry.positioning(
+            &geometry.spot(0),
+            0,
+            far.place,
+            far.track,
+            whole(geometry.ticks(Nanos::from_micros(14_237))) & TURN_MASK,
+            0,
+        );
+        assert!(geometry.time(at).get().abs_diff(14_237_000) < 10, "{}", geometry.time(at));
+    }
+
+    #[test]
+    fn the_next_byte_is_under_the_head_when_the_last_has_passed() {
+        let geometry = geometry();
+        for offset in [0, 4096, 1_250_000 - 4096, 3_000_000, SIZE / 2, SIZE - (1 << 20)] {
+            let (from, to) = (geometry.spot(offset), geometry.spot(offset + 4096));
+            let turned = to.angle.wrapping_sub(from.angle) & TURN_MASK;
+            let passed = geometry.ticks(Nanos::new((4096.0 * from.ns_per_byte) as u64));
+            assert!((f64::from(turned) - passed).abs() < 8.0, "{offset}: {turned} {passed}");
+        }
+    }
+
+    #[test]
+    fn the_rate_falls_from_the_outer_to_the_inner_edge() {
+        let geometry = geometry();
+        let rate = |offset| (1e3 / geometry.spot(offset).ns_per_byte).round();
+        assert_eq!((rate(0), rate(SIZE - 1)), (150.0, 75.0));
+        let rates: Vec<f64> = (0..16).map(|zone| rate(zone * (SIZE / 16))).collect();
+        assert!(rates.is_sorted_by(|a, b| a > b), "{rates:?}");
+    }
+
+    #[test]
+    fn tracks_are_counted_on_over_zones_and_offsets_beyond_the_end_are_at_the_end() {
+        let geometry = geometry();
+        let track = |offset| geometry.spot(offset).track;
+        let border = SIZE / 16;
+        assert!(track(border) == track(border - 1) + 1, "{} {}", track(border - 1), track(border));
+        assert_eq!(geometry.spot(u64::MAX), geometry.spot(SIZE - 1));
+        let tiny = Geometry::new(&Drive::sata_7200rpm(), 0);
+        assert_eq!(tiny.spot(77).track, 0);
+    }
+
+    #[test]
+    fn seeks_that_no_arm_makes_do_not_overflow() {
+        let drive = Drive {
+            seek_least: Nanos::MAX,
+            seek_stroke: Nanos::MAX,
+            write_settle: Nanos::MAX,
+            ..Drive::sata_7200rpm()
+        };
+        let geometry = Geometry::new(&drive, SIZE);
+        let far = geometry.spot(SIZE - 1);
+        let ticks = geometry.positioning(&geometry.spot(0), 0, far.place, far.track, far.angle, geometry.settle());
+        assert!(geometry.time(ticks) > Nanos::from_millis(900), "{}", geometry.time(ticks));
+    }
+}

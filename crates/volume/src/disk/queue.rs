@@ -1,0 +1,245 @@
+//! Requests that wait for the head, and which of them is next.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+
+use units::Nanos;
+
+use super::Drive;
+use super::geometry::{Geometry, Spot};
+
+/// A read or a write on its way to the platters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Command {
+    /// Who is told when it is done; `None` where somebody was told already.
+    pub(super) answer: Option<u32>,
+    /// Whether it writes.
+    pub(super) write: bool,
+    /// Its first byte.
+    pub(super) offset: u64,
+    /// Its bytes.
+    pub(super) length: u32,
+    /// When it came.
+    pub(super) since: Nanos,
+    /// Where it begins.
+    pub(super) spot: Spot,
+}
+
+impl Command {
+    /// The byte after its last.
+    pub(super) fn end(&self) -> u64 {
+        self.offset.saturating_add(u64::from(self.length))
+    }
+}
+
+/// A command that could be next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pick {
+    /// Where it is in the window.
+    pub(super) index: usize,
+    /// How long the head takes to it, in ticks.
+    pub(super) ticks: u32,
+    /// The one of the lowest cost is next.
+    pub(super) cost: i64,
+}
+
+/// What those cost that have waited too long: less than everything else, the oldest least.
+const OVERDUE: i64 = i64::MIN / 2;
+
+/// Commands in the order of their arrival, the first of which are in a window.
+///
+/// The window is unordered, and what the search for the nearest command looks at lies together.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    window: usize,
+    age_weight: f64,
+    max_age: Option<Nanos>,
+    commands: Vec<Command>,
+    offsets: Vec<u64>,
+    places: Vec<f64>,
+    tracks: Vec<u32>,
+    angles: Vec<u32>,
+    settles: Vec<u32>,
+    ticks: Vec<u32>,
+    backlog: VecDeque<Command>,
+}
+
+impl Queue {
+    pub(super) fn new(drive: &Drive) -> Self {
+        let window = drive.sched_window.max(1) as usize;
+        Self {
+            window,
+            age_weight: drive.age_weight,
+            max_age: drive.max_age,
+            commands: Vec::with_capacity(window),
+            offsets: Vec::with_capacity(window),
+            places: Vec::with_capacity(window),
+            tracks: Vec::with_capacity(window),
+            angles: Vec::with_capacity(window),
+            settles: Vec::with_capacity(window),
+            ticks: vec![0; window],
+            backlog: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.commands.is_empty()
+    }
+
+    /// Adds a command behind all others.
+    #[inline]
+    pub(super) fn push(&mut self, command: Command, geometry: &Geometry) {
+        if self.commands.len() < self.window {
+            self.open(command, geometry);
+        } else {
+            self.backlog.push_back(command);
+        }
+    }
+
+    /// Puts a command into the window.
+    #[inline]
+    fn open(&mut self, command: Command, geometry: &Geometry) {
+        self.offsets.push(command.offset);
+        self.places.push(command.spot.place);
+        self.tracks.push(command.spot.track);
+        self.angles.push(command.spot.angle);
+        self.settles.push(if command.write { geometry.settle() } else { 0 });
+        self.commands.push(command);
+    }
+
+    /// Takes a command out of the window, into which the oldest behind it moves up.
+    #[inline]
+    pub(super) fn take(&mut self, index: usize, geometry: &Geometry) -> Command {
+        self.offsets.swap_remove(index);
+        self.places.swap_remove(index);
+        self.tracks.swap_remove(index);
+        self.angles.swap_remove(index);
+        self.settles.swap_remove(index);
+        let command = self.commands.swap_remove(index);
+        if let Some(next) = self.backlog.pop_front() {
+            self.open(next, geometry);
+        }
+        command
+    }
+
+    /// The command that should be next, for a head over `head` at `now`.
+    #[inline]
+    pub(super) fn nearest(&mut self, now: Nanos, head: &Spot, geometry: &Geometry) -> Option<Pick> {
+        let phase = geometry.angle_at(now);
+        let count = self.commands.len();
+        let (places, tracks) = (&self.places[..count], &self.tracks[..count]);
+        let (angles, settles) = (&self.angles[..count], &self.settles[..count]);
+        let ticks = &mut self.ticks[..count];
+        for index in 0..count {
+            ticks[index] =
+                geometry.positioning(head, phase, places[index], tracks[index], angles[index], settles[index]);
+        }
+        if let Some(overdue) = self.overdue(now) {
+            return Some(overdue);
+        }
+        if self.age_weight > 0.0 {
+            return self.nearest_aged(now, geometry);
+        }
+        let (mut least, mut at) = (u32::MAX, None);
+        for (index, &ticks) in self.ticks[..count].iter().enumerate() {
+            if ticks < least {
+                (least, at) = (ticks, Some(index));
+            }
+        }
+        at.map(|index| Pick { index, ticks: least, cost: i64::from(least) })
+    }
+
+    /// The same, if those that wait look nearer with time.
+    fn nearest_aged(&self, now: Nanos, geometry: &Geometry) -> Option<Pick> {
+        let picks = self.commands.iter().zip(&self.ticks).enumerate().map(|(index, (command, &ticks))| {
+            let age = geometry.ticks(now.since(command.since));
+            Pick { index, ticks, cost: i64::from(ticks) - (self.age_weight * age) as i64 }
+        });
+        picks.min_by_key(|pick| pick.cost)
+    }
+
+    /// The oldest command, if it has waited too long. Its ticks are those of the last search.
+    pub(super) fn overdue(&self, now: Nanos) -> Option<Pick> {
+        let max_age = self.max_age?;
+        let (index, oldest) = self.commands.iter().enumerate().min_by_key(|(_, command)| command.since)?;
+        let waited = now.since(oldest.since);
+        let cost = OVERDUE + oldest.since.get() as i64;
+        (waited >= max_age).then_some(Pick { index, ticks: self.ticks[index], cost })
+    }
+
+    /// The command in the window with the lowest offset in `range` that `fits`.
+    #[inline]
+    pub(super) fn first_within(&self, range: RangeInclusive<u64>, fits: impl Fn(&Command) -> bool) -> Option<usize> {
+        let (start, span) = (*range.start(), range.end().checked_sub(*range.start())?);
+        // Hardly ever is one in the range: so first it is asked of all at once.
+        let any = self.offsets.iter().fold(false, |any, offset| any | (offset.wrapping_sub(start) <= span));
+        if !any {
+            return None;
+        }
+        let within = |offset: u64| offset.wrapping_sub(start) <= span;
+        let some = self.commands.iter().enumerate().filter(|(_, command)| within(command.offset) && fits(command));
+        some.min_by_key(|(_, command)| command.offset).map(|(index, _)| index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: u64 = 1_000_000_000_000;
+
+    fn queue(drive: &Drive, offsets: &[u64]) -> (Queue, Geometry) {
+        let geometry = Geometry::new(drive, SIZE);
+        let mut queue = Queue::new(drive);
+        for (at, &offset) in offsets.iter().enumerate() {
+            let spot = geometry.spot(offset);
+            let since = Nanos::from_millis(at as u64);
+            queue.push(Command { offset, length: 4096, since, spot, ..Command::default() }, &geometry);
+        }
+        (queue, geometry)
+    }
+
+    #[test]
+    fn the_nearest_is_the_one_whose_data_the_head_reaches_first() {
+        let drive = Drive::sata_7200rpm();
+        let geometry = Geometry::new(&drive, SIZE);
+        let offsets: Vec<u64> = (0..32).map(|n: u64| n * n * 977_111_111 % SIZE / 4096 * 4096).collect();
+        let (mut queue, _) = queue(&drive, &offsets);
+        let head = geometry.spot(SIZE / 3);
+        for ms in 0..100 {
+            let now = Nanos::from_millis(ms);
+            let time = |offset: u64| {
+                let spot = geometry.spot(offset);
+                geometry.positioning(&head, geometry.angle_at(now), spot.place, spot.track, spot.angle, 0)
+            };
+            let pick = queue.nearest(now, &head, &geometry).expect("there are commands");
+            assert_eq!(pick.ticks, offsets.iter().map(|&offset| time(offset)).min().expect("there are offsets"));
+            assert_eq!(pick.ticks, time(queue.commands[pick.index].offset));
+        }
+    }
+
+    #[test]
+    fn the_window_holds_the_oldest_and_fills_from_behind_in_order() {
+        let drive = Drive { sched_window: 2, ..Drive::sata_7200rpm() };
+        let (mut queue, geometry) = queue(&drive, &[0, 10, 20, 30, 40]);
+        let mut taken = Vec::new();
+        while let Some(index) = queue.first_within(0..=SIZE, |_| true) {
+            taken.push(queue.take(index, &geometry).offset);
+        }
+        assert_eq!(taken, [0, 10, 20, 30, 40]);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn who_has_waited_too_long_is_next_and_the_longest_first() {
+        let drive = Drive { max_age: Some(Nanos::from_millis(500)), ..Drive::sata_7200rpm() };
+        let (mut queue, geometry) = queue(&drive, &[SIZE / 2, SIZE / 4, 0, 4096]);
+        let head = geometry.spot(0);
+        assert!(queue.overdue(Nanos::from_millis(499)).is_none());
+        let pick = queue.nearest(Nanos::from_millis(600), &head, &geometry).expect("there are commands");
+        assert_eq!(queue.take(pick.index, &geometry).offset, SIZE / 2);
+        let pick = queue.nearest(Nanos::from_millis(600), &head, &geometry).expect("there are commands");
+        assert_eq!(queue.take(pick.index, &geometry).offset, SIZE / 4);
+    }
+}

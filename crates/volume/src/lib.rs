@@ -1,0 +1,29 @@
+//! Modelled volumes: limits, credits, queues, latency, mechanics.
+//!
+//! A [`Spec`] says all there is to say about one volume: what it may do ([`Limit`]), what stands on the way to it
+//! ([`Station`]), how long it takes ([`Latency`]) or how its mechanics move ([`disk::Drive`]). A [`System`] is made
+//! of the volumes of a run and of the machines they hang on; it is told the time and asked what is done by then.
+//! It has two kinds of hosts: virtual time jumps to the next event, real time waits for it.
+//!
+//! [`pagecache`] is what a machine's memory does for jobs that are not `direct=1`. [`catalogue`] makes specs out of the volumes that providers sell.
+//!
+//! What is *not* here: a clock, bytes, jobs, and any knowledge of who asks.
+
+mod agenda;
+pub mod catalogue;
+pub mod closed;
+pub mod disk;
+mod law;
+mod limiter;
+pub mod pagecache;
+mod request;
+pub mod spec;
+mod spells;
+mod station;
+mod system;
+mod written;
+
+pub use law::Law;
+pub use request::{Kind, PerKind, Request};
+pub use spec::{Behaviour, Buffering, Burst, Counted, Latency, Limit, Scope, Source, Spec, Station};
+pub use system::{Attachment, Credits, Home, Stage, StageKind, System};

@@ -1,0 +1,278 @@
+//! A limit at work: the generic cell rate algorithm (ITU-T I.371, virtual scheduling) in whole nanoseconds.
+
+use units::Nanos;
+
+use crate::request::{Kind, PerKind};
+use crate::spec::{Burst, Counted, Limit};
+use crate::system::Credits;
+
+/// What a limiter has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Requests that were counted.
+    pub requests: u64,
+    /// Those that it would have held back alone.
+    pub delayed: u64,
+    /// Those whose admission it set: no other limit held them longer.
+    pub decided: u64,
+    /// By how much it put admissions off beyond what the limits before it had.
+    pub delay_ns: u64,
+    /// How much of its time all requests together were worth.
+    pub busy_ns: u64,
+}
+
+/// Time at which the next unit would be due if all came evenly; a request is admitted when that is no further ahead
+/// than `tolerance`. The check comes before the charge, so a request of any size passes and the next one pays.
+#[derive(Clone, Debug)]
+pub(crate) struct Limiter {
+    due_ns: u64,
+    tolerance_ns: u64,
+    counted: Counted,
+    larger_than: u32,
+    lanes: [Lane; 4],
+    /// Where the last request of each kind ended, and how much of a unit its run had filled.
+    runs: [Run; 4],
+    pub counts: Counts,
+    /// When a request was first delayed.
+    first_delay_ns: u64,
+}
+
+/// The price of a unit for one kind of request.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// Units a second.
+    rate: u64,
+    /// The part of a nanosecond that is owed, in units of 1/rate.
+    owed: u64,
+    /// The last number of units and its price, whole nanoseconds and the rest: workloads repeat themselves.
+    units: u64,
+    price_ns: u64,
+    price_rest: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    end: u64,
+    filled: u64,
+}
+
+impl Lane {
+    fn new(rate: u64) -> Self {
+        Self { rate: rate.max(1), ..Self::default() }
+    }
+
+    /// What `units` cost in whole nanoseconds; what is left over is owed.
+    #[inline]
+    fn charge(&mut self, units: u64) -> u64 {
+        if units != self.units {
+            let total = u128::from(units) * 1_000_000_000;
+            self.price_ns = u64::try_from(total / u128::from(self.rate)).unwrap_or(u64::MAX);
+            self.price_rest = (total % u128::from(self.rate)) as u64;
+            self.units = units;
+        }
+        self.owed += self.price_rest;
+        let carry = u64::from(self.owed >= self.rate);
+        self.owed -= self.rate * carry;
+        self.price_ns + carry
+    }
+}
+
+impl Limiter {
+    pub(crate) fn new(limit: &Limit) -> Self {
+        let fastest = limit.rate.each().into_iter().flatten().copied().max().unwrap_or(1).max(1);
+        let span =
+            |units: u64| u64::try_from(u128::from(units) * 1_000_000_000 / u128::from(fastest)).unwrap_or(u64::MAX);
+        let (tolerance_ns, due_ns) = match limit.burst {
+            Burst::Jitter(time) => (time.get(), 0),
+            Burst::Credits { most, at_start } => (span(most), span(most - at_start.min(most))),
+        };
+        Self {
+            due_ns,
+            tolerance_ns,
+            counted: limit.counted,
+            larger_than: limit.larger_than,
+            lanes: limit.rate.map(|rate| Lane::new(rate.unwrap_or(1))).each().map(|lane| *lane),
+            runs: [Run::default(); 4],
+            counts: Counts::default(),
+            first_delay_ns: 0,
+        }
+    }
+
+    /// When a request that arrives now is admitted; it is charged at once. Arrivals never go back in time.
+    #[inline]
+    pub(crate) fn admit(&mut self, now: Nanos, kind: Kind, offset: u64, length: u32) -> Nanos {
+        if length <= self.larger_than && self.larger_than > 0 {
+            return now;
+        }
+        let now = now.get();
+        let units = self.units(kind, offset, length);
+        let price = self.lanes[kind.index()].charge(units);
+        let admitted = now.max(self.due_ns.saturating_sub(self.tolerance_ns));
+        self.due_ns = self.due_ns.max(now).saturating_add(price);
+        self.counts.requests += 1;
+        if admitted > now {
+            if self.counts.delayed == 0 {
+                self.first_delay_ns = now;
+            }
+            self.counts.delayed += 1;
+        }
+        self.counts.busy_ns = self.counts.busy_ns.saturating_add(price);
+        Nanos::new(admitted)
+    }
+
+    /// How many units a request counts as.
+    #[inline]
+    fn units(&mut self, kind: Kind, offset: u64, length: u32) -> u64 {
+        match self.counted {
+            Counted::Bytes => u64::from(length),
+            Counted::Operations { unit: None, .. } => 1,
+            Counted::Operations { unit: Some(unit), merged: false } => u64::from(length.div_ceil(unit.max(1))).max(1),
+            Counted::Operations { unit: Some(unit), merged: true } => {
+                let run = &mut self.runs[kind.index()];
+                if run.end != offset || run.filled == 0 {
+                    run.filled = 0;
+                }
+                let unit = u64::from(unit.max(1));
+                let before = run.filled.div_ceil(unit);
+                run.filled += u64::from(length);
+                run.end = offset + u64::from(length);
+                run.filled.div_ceil(unit) - before
+            }
+        }
+    }
+
+    /// Credits in the bucket at an instant, in units of the kind that is counted at the highest rate; below zero after
+    /// a request that was larger than what was left.
+    pub(crate) fn credits(&self, now: Nanos) -> f64 {
+        let fastest = self.lanes.iter().map(|lane| lane.rate).max().unwrap_or(1) as f64;
+        let ahead = self.due_ns.saturating_sub(now.get());
+        (self.tolerance_ns as f64 - ahead as f64) / 1e9 * fastest
+    }
+
+    /// What became of the bucket by an instant; it held `at_start` at time zero.
+    pub(crate) fn bucket(&self, now: Nanos, at_start: u64) -> Credits {
+        let (left, fastest) = (self.credits(now), self.lanes.iter().map(|lane| lane.rate).max().unwrap_or(1) as f64);
+        Credits {
+            bytes: self.counted == Counted::Bytes,
+            most: self.tolerance_ns as f64 / 1e9 * fastest,
+            left,
+            spent_per_sec: (at_start as f64 - left) / now.secs_f64().max(1e-9),
+            empty_at: (self.counts.delayed > 0).then(|| Nanos::new(self.first_delay_ns)),
+        }
+    }
+}
+
+/// A table of which limiters a request of each kind passes.
+pub(crate) fn applying(limits: &[(usize, &Limit)]) -> PerKind<Vec<usize>> {
+    let of = |kind: Kind| {
+        limits.iter().filter(|(_, limit)| limit.rate.get(kind).is_some()).map(|(index, _)| *index).collect()
+    };
+    PerKind { read: of(Kind::Read), write: of(Kind::Write), trim: of(Kind::Trim), flush: of(Kind::Flush) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Scope, Source};
+
+    fn limit(rate: PerKind<Option<u64>>, counted: Counted, burst: Burst) -> Limit {
+        Limit {
+            name: "test".to_owned(),
+            scope: Scope::Volume,
+            counted,
+            rate,
+            larger_than: 0,
+            burst,
+            rule: String::new(),
+            source: Source::default(),
+        }
+    }
+
+    fn reads(rate: u64) -> PerKind<Option<u64>> {
+        PerKind { read: Some(rate), ..PerKind::default() }
+    }
+
+    const OPERATIONS: Counted = Counted::Operations { unit: None, merged: false };
+    const PLAIN: Burst = Burst::Jitter(Nanos::ZERO);
+
+    /// Admissions a second of an unending queue of equal requests, from the start.
+    fn saturated(limiter: &mut Limiter, length: u32, seconds: u64) -> Vec<u64> {
+        let mut counts = vec![0; seconds as usize];
+        let (mut now, mut offset) = (Nanos::ZERO, 0);
+        loop {
+            now = limiter.admit(now, Kind::Read, offset, length);
+            offset += u64::from(length);
+            match counts.get_mut((now.get() / 1_000_000_000) as usize) {
+                Some(count) => *count += 1,
+                None => return counts,
+            }
+        }
+    }
+
+    #[test]
+    fn the_rate_is_exact_where_it_does_not_divide_a_second() {
+        for rate in [3, 7, 24_097, 160_000, 350_001, 19_200_000] {
+            let mut limiter = Limiter::new(&limit(reads(rate), OPERATIONS, PLAIN));
+            assert_eq!(saturated(&mut limiter, 4096, 2), [rate, rate], "{rate}");
+        }
+    }
+
+    #[test]
+    fn reads_and_writes_share_a_budget_along_a_straight_line() {
+        let rate = PerKind { read: Some(60_000), write: Some(30_000), ..PerKind::default() };
+        let mut limiter = Limiter::new(&limit(rate, OPERATIONS, PLAIN));
+        let (mut now, mut counts) = (Nanos::ZERO, [0_u64; 2]);
+        // Two reads for each write: r/60k + w/30k = 1 gives 30,000 and 15,000.
+        for number in 0.. {
+            let kind = if number % 3 == 2 { Kind::Write } else { Kind::Read };
+            now = limiter.admit(now, kind, 0, 8192);
+            if now >= Nanos::from_secs(1) {
+                break;
+            }
+            counts[kind.index()] += 1;
+        }
+        assert_eq!(counts, [30_000, 15_000]);
+    }
+
+    #[test]
+    fn large_requests_count_as_several_and_runs_as_one() {
+        let unit = |merged| Counted::Operations { unit: Some(256 << 10), merged };
+        let mut single = Limiter::new(&limit(reads(1000), unit(false), PLAIN));
+        assert_eq!(saturated(&mut single, 1 << 20, 1), [250]);
+        let mut runs = Limiter::new(&limit(reads(1000), unit(true), PLAIN));
+        // The first of a run pays for the three after it: the last run is not whole.
+        assert!(saturated(&mut runs, 64 << 10, 1)[0].abs_diff(4000) < 4);
+    }
+
+    #[test]
+    fn a_limit_on_large_requests_lets_small_ones_pass() {
+        let mut limit = limit(reads(1000), OPERATIONS, PLAIN);
+        limit.larger_than = 8192;
+        let mut limiter = Limiter::new(&limit);
+        assert!((0..10).all(|_| limiter.admit(Nanos::ZERO, Kind::Read, 0, 8192) == Nanos::ZERO));
+        assert_eq!(saturated(&mut limiter, 16384, 1), [1000]);
+    }
+
+    #[test]
+    fn credits_are_spent_and_earned_back() {
+        let burst = Burst::Credits { most: 5_400_000, at_start: 5_400_000 };
+        let mut bucket = Limiter::new(&limit(reads(300), OPERATIONS, burst));
+        let mut peak = Limiter::new(&limit(reads(3000), OPERATIONS, PLAIN));
+        let (mut now, mut count) = (Nanos::ZERO, 0_u64);
+        while bucket.credits(now) >= 1.0 {
+            now = peak.admit(now, Kind::Read, 0, 4096).max(bucket.admit(now, Kind::Read, 0, 4096));
+            count += 1;
+        }
+        // 5.4 M credits at 3000 spent and 300 earned a second: 2000 s, 6 M operations.
+        assert_eq!((now.get() + 500_000_000) / 1_000_000_000, 2000);
+        assert!(count.abs_diff(6_000_000) < 10, "{count}");
+        assert!((bucket.credits(now + Nanos::from_secs(100)) - 30_000.0).abs() < 2.0);
+    }
+
+    #[test]
+    fn one_request_of_any_size_passes_and_the_next_one_pays() {
+        let mut limiter = Limiter::new(&limit(reads(1 << 20), Counted::Bytes, PLAIN));
+        assert_eq!(limiter.admit(Nanos::ZERO, Kind::Read, 0, 4 << 20), Nanos::ZERO);
+        assert_eq!(limiter.admit(Nanos::ZERO, Kind::Read, 0, 4096), Nanos::from_secs(4));
+    }
+}

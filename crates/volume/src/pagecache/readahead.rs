@@ -1,0 +1,224 @@
+//! What is read ahead of a reader: windows that double while it goes from front to back.
+//!
+//! After the description in the kernel's `Documentation/core-api/mm-api.rst` ("Readahead Overview"). A window is a
+//! range of pages; its tail is the part that nobody asked for yet. The first page of the tail is marked: whoever
+//! reaches it has the next window read, so that the reader finds it there.
+
+/// What a job has told the kernel of the order of its reads (`posix_fadvise`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Advice {
+    /// Nothing: windows up to the device's `read_ahead_kb`.
+    #[default]
+    Normal,
+    /// From front to back: twice as far (`posix_fadvise(2)`).
+    Sequential,
+    /// Anywhere: nothing is read that nobody asked for.
+    Random,
+}
+
+/// One reader of one file, as the kernel remembers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// The first page of the file.
+    first: u64,
+    /// The page behind its last.
+    end: u64,
+    /// Pages of the largest window; none where nothing is read ahead.
+    most: u64,
+    start: u64,
+    size: u64,
+    tail: u64,
+    /// The page at which the last read ended.
+    previous: Option<u64>,
+}
+
+/// Pages to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub start: u64,
+    pub end: u64,
+    /// The page to be marked.
+    pub mark: Option<u64>,
+}
+
+impl Stream {
+    /// A reader of the pages from `first` to `end` that has not read yet. `most` is the device's window in pages.
+    #[must_use]
+    pub fn new(first: u64, end: u64, most: u64, advice: Advice) -> Self {
+        let most = match advice {
+            Advice::Normal => most,
+            Advice::Sequential => most * 2,
+            Advice::Random => 0,
+        };
+        Self { first, end, most, start: first, size: 0, tail: 0, previous: None }
+    }
+
+    /// Where the file ends.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// A read has ended before this page.
+    pub(super) fn has_read(&mut self, end: u64) {
+        self.previous = Some(end);
+    }
+
+    /// What to read when `page` is not there and `wanted` pages from it on are asked for. `request_most` are the pages
+    /// of the largest request to the device; `before(most)` counts the pages there are right before this one.
+    pub(super) fn miss(
+        &mut self,
+        page: u64,
+        wanted: u64,
+        request_most: u64,
+        before: impl FnOnce(u64) -> u64,
+    ) -> Window {
+        let asked = Window { start: page, end: (page + wanted).min(self.end), mark: None };
+        if self.most == 0 {
+            return asked;
+        }
+        let most = self.most_for(wanted, request_most);
+        if page == self.start + self.size && self.size > 0 {
+            return self.push(most);
+        }
+        let goes_on = self.previous.is_some_and(|previous| page.wrapping_sub(previous) <= 1);
+        if page == self.first || wanted > most || goes_on {
+            return self.begin(page, wanted, most);
+        }
+        // Another reader, or this one before it went elsewhere, has left a trail.
+        let trail = before(most);
+        if trail <= wanted {
+            return asked;
+        }
+        self.start = page;
+        let trail = if page - trail == self.first { trail * 2 } else { trail };
+        self.size = (trail + wanted).min(most);
+        self.tail = 1;
+        self.window(wanted, most)
+    }
+
+    /// What to read when the marked `page` is reached; `hole(page)` is the first page behind it that is not there.
+    pub(super) fn reach(
+        &mut self,
+        page: u64,
+        wanted: u64,
+        request_most: u64,
+        hole: impl FnOnce(u64) -> Option<u64>,
+    ) -> Option<Window> {
+        let most = self.most_for(wanted, request_most);
+        if most == 0 {
+            return None;
+        }
+        if page == self.start + self.size - self.tail {
+            return Some(self.push(most));
+        }
+        // A mark that another reader has left.
+        let start = hole(most)?;
+        self.size = scaled(start - page + wanted, most);
+        self.start = start;
+        self.tail = self.size;
+        Some(self.window(wanted, most))
+    }
+
+    fn most_for(&self, wanted: u64, request_most: u64) -> u64 {
+        if wanted > self.most && request_most > self.most { wanted.min(request_most) } else { self.most }
+    }
+
+    /// The window behind the last.
+    fn push(&mut self, most: u64) -> Window {
+        self.start += self.size;
+        self.size = scaled(self.size, most);
+        self.tail = self.size;
+        self.window(0, most)
+    }
+
+    fn begin(&mut self, page: u64, wanted: u64, most: u64) -> Window {
+        self.start = page;
+        self.size = initial(wanted, most);
+        self.tail = if self.size > wanted { self.size - wanted } else { self.size };
+        self.window(wanted, most)
+    }
+
+    fn window(&mut self, wanted: u64, most: u64) -> Window {
+        // A read that would meet its own mark at once has the next window read along.
+        if wanted > 0 && self.tail == self.size {
+            let next = scaled(self.size, most);
+            if self.size + next <= most {
+                self.tail = next;
+                self.size += next;
+            } else {
+                self.size = most;
+                self.tail = most / 2;
+            }
+        }
+        let mark = (self.tail > 0).then(|| self.start + self.size - self.tail);
+        Window { start: self.start, end: (self.start + self.size).min(self.end), mark }
+    }
+}
+
+/// The size of the first window.
+fn initial(wanted: u64, most: u64) -> u64 {
+    let wanted = wanted.next_power_of_two();
+    match wanted {
+        _ if wanted <= most / 32 => wanted * 4,
+        _ if wanted <= most / 4 => wanted * 2,
+        _ => most,
+    }
+}
+
+/// The size of a window after one of `size` pages.
+fn scaled(size: u64, most: u64) -> u64 {
+    match size {
+        _ if size < most / 16 => size * 4,
+        _ if size <= most / 2 => size * 2,
+        _ => most,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(start: u64, end: u64, mark: u64) -> Window {
+        Window { start, end, mark: Some(mark) }
+    }
+
+    #[test]
+    fn windows_double_up_to_the_largest_and_each_is_asked_for_at_the_start_of_the_one_before() {
+        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Normal);
+        // A page of 4 KiB, 128 KiB at most: 4 pages, then 8, 16, 32, as `blktrace` shows on any idle disk.
+        assert_eq!(stream.miss(0, 1, 320, |_| 0), window(0, 4, 1));
+        assert_eq!(stream.reach(1, 1, 320, |_| None), Some(window(4, 12, 4)));
+        assert_eq!(stream.reach(4, 1, 320, |_| None), Some(window(12, 28, 12)));
+        assert_eq!(stream.reach(12, 1, 320, |_| None), Some(window(28, 60, 28)));
+        assert_eq!(stream.reach(28, 1, 320, |_| None), Some(window(60, 92, 60)));
+    }
+
+    #[test]
+    fn sequential_advice_doubles_the_window_and_random_has_none() {
+        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Sequential);
+        assert_eq!(stream.miss(0, 64, 320, |_| 0), window(0, 64, 32));
+        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Random);
+        assert_eq!(stream.miss(0, 64, 320, |_| 99), Window { start: 0, end: 64, mark: None });
+    }
+
+    #[test]
+    fn a_jump_reads_what_it_asks_for_and_a_trail_of_pages_tells_a_stream() {
+        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Normal);
+        assert_eq!(stream.miss(5000, 1, 320, |_| 0), Window { start: 5000, end: 5001, mark: None });
+        assert_eq!(stream.miss(7000, 1, 320, |_| 20), window(7000, 7021, 7020));
+    }
+
+    #[test]
+    fn a_read_larger_than_the_window_is_one_request_if_the_device_takes_it() {
+        let mut stream = Stream::new(0, 1 << 20, 32, Advice::Normal);
+        assert_eq!(stream.miss(5000, 256, 320, |_| 0), Window { start: 5000, end: 5256, mark: None });
+        assert_eq!(stream.miss(100_000, 1000, 320, |_| 0), window(100_000, 100_320, 100_160));
+    }
+
+    #[test]
+    fn nothing_is_read_beyond_the_end() {
+        let mut stream = Stream::new(0, 6, 32, Advice::Normal);
+        assert_eq!(stream.miss(0, 1, 320, |_| 0).end, 4);
+        assert_eq!(stream.reach(1, 1, 320, |_| None), Some(window(4, 6, 4)));
+    }
+}

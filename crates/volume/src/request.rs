@@ -1,0 +1,77 @@
+//! What is asked of a volume.
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Gives a range up.
+    Trim,
+    /// Makes what was written durable.
+    Flush,
+}
+
+impl Kind {
+    /// All kinds, in the order of [`PerKind`].
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Flush];
+
+    /// Its place in tables.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// One value for each [`Kind`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerKind<T> {
+    /// For reads.
+    pub read: T,
+    /// For writes.
+    pub write: T,
+    /// For trims.
+    pub trim: T,
+    /// For flushes.
+    pub flush: T,
+}
+
+impl<T> PerKind<T> {
+    /// The value for one kind.
+    #[inline]
+    #[must_use]
+    pub const fn get(&self, kind: Kind) -> &T {
+        match kind {
+            Kind::Read => &self.read,
+            Kind::Write => &self.write,
+            Kind::Trim => &self.trim,
+            Kind::Flush => &self.flush,
+        }
+    }
+
+    /// The values in the order of [`Kind::ALL`].
+    pub fn each(&self) -> [&T; 4] {
+        [&self.read, &self.write, &self.trim, &self.flush]
+    }
+
+    /// Another value for each kind.
+    #[must_use]
+    pub fn map<U>(&self, make: impl Fn(&T) -> U) -> PerKind<U> {
+        PerKind { read: make(&self.read), write: make(&self.write), trim: make(&self.trim), flush: make(&self.flush) }
+    }
+}
+
+/// One request to a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Who asked: handed back when it is done. Below [`crate::System::IDS_MAX`], and free again only then.
+    pub id: u32,
+    /// What it does.
+    pub kind: Kind,
+    /// Where it begins, in bytes from the start of the volume.
+    pub offset: u64,
+    /// How many bytes; zero for flushes.
+    pub length: u32,
+}

@@ -1,0 +1,208 @@
+//! What a volume is, with every number and where it is from.
+
+use units::{Bytes, Nanos};
+
+use crate::disk::Drive;
+use crate::law::Law;
+use crate::request::{Kind, PerKind};
+
+/// One volume, on the machine it hangs on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// As it can be asked for again: `gcp/pd-ssd@2019,size=2048GB,vcpus=32`.
+    pub name: String,
+    /// In the provider's words: `SSD persistent disk (zonal)`.
+    pub title: String,
+    /// How much it holds.
+    pub size: Bytes,
+    /// Which machine it hangs on; volumes with equal names share that machine's stations and limits.
+    pub host: String,
+    /// What holds it back. All limits that apply to a request must admit it.
+    pub limits: Vec<Limit>,
+    /// What a request passes before it, on the machine and in the network, in this order.
+    pub stations: Vec<Station>,
+    /// How long it takes once it is admitted.
+    pub behaviour: Behaviour,
+    /// What its machine does before anything reaches it, where a job is not `direct=1`.
+    pub buffering: Buffering,
+    /// What it costs in a month of 730 hours, where that is known.
+    pub price: Option<Price>,
+    /// What somebody who trusts these numbers should know: assumptions, gaps, contradictions.
+    pub notes: Vec<String>,
+}
+
+/// What is said about the page cache before a volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Buffering {
+    /// The machine's memory for pages: the most that any of its volumes says, if any does.
+    pub memory: Option<Bytes>,
+    /// How far is read ahead of those who read the volume from front to back (`read_ahead_kb`).
+    pub read_ahead: Option<Bytes>,
+}
+
+/// Where a number is from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// What it is called.
+    pub title: String,
+    /// Where it stands.
+    pub address: String,
+    /// Its date, as far as it is known.
+    pub date: String,
+}
+
+/// How much of something may pass in a second.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// What it is, as it is reported: `volume IOPS`, `machine write throughput`.
+    pub name: String,
+    /// Who shares it.
+    pub scope: Scope,
+    /// What it counts.
+    pub counted: Counted,
+    /// How much of it may pass in a second for requests of each kind; `None` where they are not counted. Where
+    /// several kinds are counted they draw on one budget: a read costs 1/`read` seconds, a write 1/`write`.
+    pub rate: PerKind<Option<u64>>,
+    /// Only requests of more bytes than this are counted: some providers allow fewer large operations than small ones.
+    pub larger_than: u32,
+    /// How much may pass at once after a pause, on top of the rate. For plain limits a little, so that the
+    /// jitter of arrivals does not count as load; for credit buckets the whole bucket.
+    pub burst: Burst,
+    /// The rule it follows from, with this volume's numbers: `min(30 × 2048 GB, 60,000)`.
+    pub rule: String,
+    /// Where the rule is from.
+    pub source: Source,
+}
+
+impl Limit {
+    /// How many requests of one kind and length it lets pass in a second, none of them continuing another; `None` where
+    /// it does not count them.
+    #[must_use]
+    pub fn requests_per_sec(&self, kind: Kind, length: u32) -> Option<f64> {
+        let rate = (*self.rate.get(kind)).filter(|_| length > self.larger_than || self.larger_than == 0)?;
+        let units = match self.counted {
+            Counted::Bytes => length,
+            Counted::Operations { unit: None, .. } => 1,
+            Counted::Operations { unit: Some(unit), .. } => length.div_ceil(unit.max(1)),
+        };
+        Some(rate as f64 / f64::from(units.max(1)))
+    }
+}
+
+/// How much may pass at once after a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Burst {
+    /// As much as the rate gives in this time.
+    Jitter(Nanos),
+    /// A bucket of credits, in units of the limit.
+    Credits {
+        /// What it holds at most.
+        most: u64,
+        /// What it holds at the start.
+        at_start: u64,
+    },
+}
+
+/// Who shares a limit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// The volume alone, however many machines use it.
+    Volume,
+    /// All volumes on the machine that carry a limit of this name.
+    Machine,
+}
+
+/// What a limit counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Operations. One of more than `unit` bytes counts as several, if a unit is given.
+    Operations {
+        /// Bytes of one operation as it is counted.
+        unit: Option<u32>,
+        /// Whether operations that continue where the last one ended are counted as one until a unit is full.
+        merged: bool,
+    },
+    /// Bytes.
+    Bytes,
+}
+
+/// A place with a number of servers and a queue: the processors of a machine, the threads of a controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Station {
+    /// What it is, as it is reported: `vCPUs`.
+    pub name: String,
+    /// Who shares it.
+    pub scope: Scope,
+    /// How many requests it serves at once.
+    pub servers: u32,
+    /// How long one takes, whatever its size, in nanoseconds, with this many fractional bits: see
+    /// [`Station::FRACTION_BITS`].
+    pub service_fixed: u64,
+    /// Bytes a second of one server, on top of that.
+    pub bytes_per_sec: Option<u64>,
+    /// The rule or the measurement.
+    pub rule: String,
+    /// Where it is from.
+    pub source: Source,
+}
+
+impl Station {
+    /// Service times are kept to 1/1024 of a nanosecond, so that a million operations a second are exact to 10^-6.
+    pub const FRACTION_BITS: u32 = 10;
+
+    /// A service time of `ns` nanoseconds as [`Station::service_fixed`] has it.
+    #[must_use]
+    pub fn service_ns(ns: f64) -> u64 {
+        libm::round(ns * f64::from(1 << Self::FRACTION_BITS)) as u64
+    }
+}
+
+/// How long requests take once they are admitted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Behaviour {
+    /// By chance, each for itself.
+    Latency(Latency),
+    /// By the movements of one disk drive.
+    Drive(Drive),
+}
+
+/// Latency without queueing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Latency {
+    /// Of each kind of request.
+    pub law: PerKind<Law>,
+    /// Reads of blocks that nobody has written yet, where they differ.
+    pub unwritten: Option<Law>,
+    /// How much of the volume is written at the start, from 0 to 1.
+    pub written_share: f64,
+    /// Bytes a second of one request's transfer, added to its latency.
+    pub bytes_per_sec: Option<u64>,
+    /// Slow spells.
+    pub spells: Option<Spells>,
+    /// Where the laws are from.
+    pub source: Source,
+}
+
+/// Times in which everything takes longer: two states with exponential durations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spells {
+    /// From the end of one to the start of the next, on average.
+    pub every: Nanos,
+    /// How long one lasts, on average.
+    pub lasting: Nanos,
+    /// How many times longer everything takes, at least 1.
+    pub factor: f64,
+}
+
+/// What a volume costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Price {
+    /// `USD`, `EUR`.
+    pub currency: String,
+    /// In a month of 730 hours.
+    pub per_month: f64,
+    /// How it is made up: `2048 GB × 0.170`.
+    pub rule: String,
+    /// Where the prices are from.
+    pub source: Source,
+}

@@ -1,0 +1,55 @@
+//! When slow spells come and go.
+
+use units::{Nanos, random::Random};
+
+use crate::spec::Spells;
+
+/// Two states with exponential durations, told the time.
+#[derive(Clone, Debug)]
+pub(crate) struct Calendar {
+    spells: Spells,
+    random: Random,
+    slow: bool,
+    until: Nanos,
+}
+
+impl Calendar {
+    pub(crate) fn new(spells: Spells, random: Random) -> Self {
+        let mut calendar = Self { spells, random, slow: false, until: Nanos::ZERO };
+        calendar.until = calendar.lasting(spells.every);
+        calendar
+    }
+
+    /// A duration that begins at an instant, as it is in the state of that instant. Instants may go back a little: the
+    /// state is that of the latest one asked for.
+    #[inline]
+    pub(crate) fn stretch(&mut self, at: Nanos, duration: Nanos) -> Nanos {
+        while at >= self.until {
+            self.slow = !self.slow;
+            let mean = if self.slow { self.spells.lasting } else { self.spells.every };
+            let lasting = self.lasting(mean);
+            self.until += lasting;
+        }
+        if self.slow { Nanos::new((duration.get() as f64 * self.spells.factor) as u64) } else { duration }
+    }
+
+    fn lasting(&mut self, mean: Nanos) -> Nanos {
+        let drawn = -libm::log1p(-self.random.unit()) * mean.get() as f64;
+        Nanos::new((drawn as u64).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_slow_time_is_that_of_the_durations() {
+        let spells = Spells { every: Nanos::from_secs(99), lasting: Nanos::from_secs(1), factor: 10.0 };
+        let mut calendar = Calendar::new(spells, Random::new(3, 0));
+        let slow = (0..2_000_000_u64)
+            .filter(|step| calendar.stretch(Nanos::from_millis(step * 100), Nanos::new(100)) > Nanos::new(100))
+            .count();
+        assert!((18_000..22_000).contains(&slow), "{slow}");
+    }
+}

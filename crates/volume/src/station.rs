@@ -1,0 +1,104 @@
+//! A station at work: servers that each take one request at a time, and one queue before them.
+
+use units::Nanos;
+
+use crate::limiter::Counts;
+use crate::spec::Station;
+
+/// When each server is free again, in 1/1024 ns; requests are served in the order of their arrival.
+#[derive(Clone, Debug)]
+pub(crate) struct Servers {
+    /// Equal service times make the servers free in turn; others make this a heap kept by hand.
+    free_at: Vec<u128>,
+    service_fixed: u64,
+    bytes_per_sec: Option<u64>,
+    next: usize,
+    pub counts: Counts,
+}
+
+impl Servers {
+    /// How many requests it serves at once.
+    pub(crate) fn servers(&self) -> usize {
+        self.free_at.len()
+    }
+
+    pub(crate) fn new(station: &Station) -> Self {
+        Self {
+            free_at: vec![0; station.servers.max(1) as usize],
+            service_fixed: station.service_fixed,
+            bytes_per_sec: station.bytes_per_sec,
+            next: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// When a request that arrives at an instant leaves. The wait for a server is counted.
+    #[inline]
+    pub(crate) fn serve(&mut self, now: Nanos, length: u32) -> Nanos {
+        let arrival = u128::from(now.get()) << Station::FRACTION_BITS;
+        let service = match self.bytes_per_sec {
+            None => u128::from(self.service_fixed),
+            Some(rate) => u128::from(self.service_fixed) + transfer(length, rate),
+        };
+        let server = if self.bytes_per_sec.is_none() { self.in_turn() } else { self.first_free() };
+        let free_at = &mut self.free_at[server];
+        let begin = arrival.max(*free_at);
+        *free_at = begin + service;
+        let waited = ((begin - arrival) >> Station::FRACTION_BITS) as u64;
+        self.counts.requests += 1;
+        self.counts.delayed += u64::from(waited > 0);
+        self.counts.delay_ns += waited;
+        self.counts.busy_ns += (service >> Station::FRACTION_BITS) as u64;
+        Nanos::new(((begin + service) >> Station::FRACTION_BITS) as u64)
+    }
+
+    /// With equal service times and arrivals in order, the server that began first is free first.
+    #[inline]
+    fn in_turn(&mut self) -> usize {
+        let server = self.next;
+        self.next = if server + 1 == self.free_at.len() { 0 } else { server + 1 };
+        server
+    }
+
+    fn first_free(&self) -> usize {
+        let least = self.free_at.iter().enumerate().min_by_key(|(_, free_at)| **free_at);
+        least.map_or(0, |(server, _)| server)
+    }
+}
+
+fn transfer(length: u32, bytes_per_sec: u64) -> u128 {
+    ((u128::from(length) * 1_000_000_000) << Station::FRACTION_BITS) / u128::from(bytes_per_sec.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Scope, Source};
+
+    fn servers(servers: u32, service_ns: f64, bytes_per_sec: Option<u64>) -> Servers {
+        Servers::new(&Station {
+            name: "test".to_owned(),
+            scope: Scope::Machine,
+            servers,
+            service_fixed: Station::service_ns(service_ns),
+            bytes_per_sec,
+            rule: String::new(),
+            source: Source::default(),
+        })
+    }
+
+    #[test]
+    fn a_pool_serves_as_many_a_second_as_its_servers_can() {
+        let mut pool = servers(12, 5946.0, None);
+        let last = (0..2_018_164).map(|_| pool.serve(Nanos::ZERO, 4096)).max();
+        assert!(last.is_some_and(|last| last.get().abs_diff(1_000_000_000) < 20_000), "{last:?}");
+    }
+
+    #[test]
+    fn transfers_take_their_bytes() {
+        let mut wire = servers(1, 0.0, Some(1 << 30));
+        assert_eq!(wire.serve(Nanos::ZERO, 1 << 20), Nanos::new(976_562));
+        assert_eq!(wire.serve(Nanos::ZERO, 1 << 20), Nanos::new(1_953_125));
+        assert_eq!((wire.counts.requests, wire.counts.delayed), (2, 1));
+    }
+}

@@ -1,0 +1,472 @@
+//! The volumes of a run, the machines they hang on, and everything that is under way between them.
+
+use std::collections::BTreeMap;
+
+use units::{Bytes, Nanos, random::Random};
+
+use crate::agenda::Agenda;
+use crate::disk::Mechanics;
+use crate::law::Sampler;
+use crate::limiter::{Counts, Limiter, applying};
+use crate::request::{PerKind, Request};
+use crate::spec::{Behaviour, Buffering, Burst, Latency, Limit, Scope, Spec, Station};
+use crate::spells::Calendar;
+use crate::station::Servers;
+use crate::written::Written;
+
+/// One way from a machine to a volume.
+///
+/// Most runs have one for each volume. A volume that several machines read has one for each machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attachment {
+    /// What is attached.
+    pub spec: Spec,
+    /// Which volume it is: attachments with equal names are one volume, with its limits and its state.
+    pub volume: String,
+}
+
+/// What a stage is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StageKind {
+    /// A limit.
+    Limit,
+    /// A station.
+    Station,
+}
+
+/// What one limit or station did to the requests that passed it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// Its name in the spec.
+    pub name: String,
+    /// Whose it is: a volume's or a machine's name.
+    pub owner: String,
+    /// What it is.
+    pub kind: StageKind,
+    /// Requests that passed it.
+    pub requests: u64,
+    /// Those it held back.
+    pub delayed: u64,
+    /// Those whose admission it set: nothing held them longer.
+    pub decided: u64,
+    /// How long it held them back, all together, beyond what the stages before it had. The delays of all stages add
+    /// up to all the time that requests waited for admission.
+    pub delay_ns: u64,
+    /// How much of its capacity was used since the first request of all, from 0 to 1; more than 1 while a bucket of
+    /// credits is spent.
+    pub utilisation: f64,
+    /// Its bucket of credits; `None` where it has none.
+    pub credits: Option<Credits>,
+    /// The rule of the limit.
+    pub rule: String,
+}
+
+/// What became of a bucket of credits, in units of its limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Credits {
+    /// Whether they are bytes; otherwise operations.
+    pub bytes: bool,
+    /// What the bucket holds at most.
+    pub most: f64,
+    /// What is left; below zero after a request that was larger than that.
+    pub left: f64,
+    /// How much more was spent than earned in a second, on average from the start to now.
+    pub spent_per_sec: f64,
+    /// When it was first too empty for a request.
+    pub empty_at: Option<Nanos>,
+}
+
+/// The world of a run.
+///
+/// # How a request goes
+///
+/// It passes the stations of its way one after the other. Then every limit of its way is asked when it would admit
+/// it, and charged; the latest answer holds. Because every limit sees all its requests in the order of their
+/// arrival, whatever other limits do to them, its rate is exact even where volumes share machines and machines share
+/// volumes. Then the volume takes its time, by chance or by its mechanics.
+#[derive(Debug)]
+pub struct System {
+    routes: Vec<Route>,
+    limiters: Vec<Limiter>,
+    stations: Vec<Servers>,
+    volumes: Vec<Volume>,
+    titles: Vec<Title>,
+    agenda: Agenda,
+    /// Requests that wait for their admission to a drive, and to which, by their ids: those of users, those of hosts.
+    waiting: [Vec<(usize, Request)>; 2],
+    /// Where each way begins.
+    homes: Vec<Home>,
+    /// When the first request came; the end of time before that.
+    began: Nanos,
+}
+
+/// Where the way to a volume begins, and what stands there before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// Which machine: they are numbered in the order in which they are first met.
+    pub machine: usize,
+    /// What is said of its page cache. The memory is that of the machine, whichever of its volumes says so.
+    pub buffering: Buffering,
+}
+
+/// What is reported of a limiter or a station.
+#[derive(Clone, Debug)]
+struct Title {
+    name: String,
+    owner: String,
+    rule: String,
+    part: Part,
+    /// What its bucket held at the start.
+    credits: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Limiter(usize),
+    Station(usize),
+}
+
+#[derive(Debug)]
+struct Route {
+    stations: Vec<usize>,
+    limiters: PerKind<Vec<usize>>,
+    volume: usize,
+}
+
+#[derive(Debug)]
+enum Volume {
+    Chance(Box<Chance>),
+    Drive(Box<Mechanics>),
+}
+
+/// A volume whose requests take their time each for itself.
+#[derive(Debug)]
+struct Chance {
+    law: PerKind<Sampler>,
+    unwritten: Option<(Sampler, Written)>,
+    bytes_per_sec: Option<u64>,
+    spells: Option<Calendar>,
+    random: Random,
+}
+
+/// What an event of the agenda is: a request is done, a request is admitted to its drive, a drive has moved.
+const DONE: u32 = 0;
+const ADMITTED: u32 = 1;
+const MOVED: u32 = 2;
+/// Bits of an event below its kind.
+const ID_BITS: u32 = 22;
+
+/// Where a drive enters its events.
+pub(crate) struct Events<'a> {
+    agenda: &'a mut Agenda,
+    volume: u32,
+}
+
+impl Events<'_> {
+    /// A request is done.
+    #[inline]
+    pub(crate) fn done(&mut self, at: Nanos, id: u32) {
+        self.agenda.push(at, DONE << ID_BITS | id);
+    }
+
+    /// The drive wants to be asked again.
+    #[inline]
+    pub(crate) fn wake(&mut self, at: Nanos) {
+        self.agenda.push(at, MOVED << ID_BITS | self.volume);
+    }
+}
+
+impl System {
+    /// Ids of requests are below this.
+    pub const IDS_MAX: u32 = 1 << ID_BITS;
+    /// Requests that a host makes by itself, beside those of its users, have ids from here on.
+    pub const HOST_IDS: u32 = 1 << (ID_BITS - 1);
+
+    /// A world at time zero. Everything random in it comes from `seed`.
+    #[must_use]
+    pub fn new(attachments: &[Attachment], seed: u64) -> Self {
+        let mut builder = Builder { seed, ..Builder::default() };
+        let routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
+        Self {
+            routes,
+            limiters: builder.limiters,
+            stations: builder.stations,
+            volumes: builder.volumes,
+            titles: builder.titles,
+            agenda: Agenda::default(),
+            waiting: [Vec::new(), Vec::new()],
+            homes: homes(attachments),
+            began: Nanos::MAX,
+        }
+    }
+
+    /// Takes a request by the `route`-th attachment. `now` is never earlier than before.
+    #[inline]
+    pub fn arrive(&mut self, now: Nanos, route: usize, request: Request) {
+        debug_assert!(request.id < Self::IDS_MAX, "a request without a number");
+        self.began = self.began.min(now);
+        let route = &self.routes[route];
+        let mut arrived = now;
+        for &station in &route.stations {
+            arrived = self.stations[station].serve(arrived, request.length);
+        }
+        let mut admitted = arrived;
+        let mut deciding = None;
+        for &index in route.limiters.get(request.kind) {
+            let limiter = &mut self.limiters[index];
+            let at = limiter.admit(now, request.kind, request.offset, request.length);
+            if at > admitted {
+                limiter.counts.delay_ns += at.since(admitted).get();
+                admitted = at;
+                deciding = Some(index);
+            }
+        }
+        if let Some(index) = deciding {
+            self.limiters[index].counts.decided += 1;
+        }
+        match &mut self.volumes[route.volume] {
+            Volume::Chance(chance) => {
+                let done = admitted + chance.latency(admitted, &request);
+                self.agenda.push(done, DONE << ID_BITS | request.id);
+            }
+            Volume::Drive(_) => self.admit_to_drive(admitted, route.volume, request),
+        }
+    }
+
+    /// Keeps a request until its admission: drives must see their requests in the order of their admissions.
+    fn admit_to_drive(&mut self, at: Nanos, volume: usize, request: Request) {
+        let (half, id) = halves(request.id);
+        let waiting = &mut self.waiting[half];
+        if id >= waiting.len() {
+            waiting.resize(id + 1, (volume, request));
+        }
+        waiting[id] = (volume, request);
+        self.agenda.push(at, ADMITTED << ID_BITS | request.id);
+    }
+
+    /// Enters an end that no volume has to do with: a host's own work, an alarm. [`System::next_done`] brings it.
+    #[inline]
+    pub fn enter(&mut self, at: Nanos, id: u32) {
+        debug_assert!(id < Self::IDS_MAX, "an end without a number");
+        self.agenda.push(at, DONE << ID_BITS | id);
+    }
+
+    /// Where each way begins.
+    #[must_use]
+    pub fn homes(&self) -> &[Home] {
+        &self.homes
+    }
+
+    /// When something happens next; `None` when nothing is under way.
+    #[inline]
+    pub fn next_event(&mut self) -> Option<Nanos> {
+        self.agenda.next()
+    }
+
+    /// The next request that is done no later than `until`, and when it was. Answers come in order of time, those of
+    /// one instant in the order in which their ends were settled.
+    #[inline]
+    pub fn next_done(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
+        loop {
+            let (at, what) = self.agenda.pop(until)?;
+            let id = what & (Self::IDS_MAX - 1);
+            if what >> ID_BITS == DONE {
+                return Some((at, id));
+            }
+            self.happen(at, what >> ID_BITS, id);
+        }
+    }
+
+    /// An event that is not an end.
+    fn happen(&mut self, at: Nanos, kind: u32, id: u32) {
+        let (volume, request) = match kind {
+            ADMITTED => {
+                let (half, id) = halves(id);
+                let (volume, request) = self.waiting[half][id];
+                (volume, Some(request))
+            }
+            _ => (id as usize, None),
+        };
+        let mut events = Events { agenda: &mut self.agenda, volume: volume as u32 };
+        if let Volume::Drive(mechanics) = &mut self.volumes[volume] {
+            match request {
+                Some(request) => mechanics.arrive(at, &request, &mut events),
+                None => mechanics.moved(at, &mut events),
+            }
+        }
+    }
+
+    /// What each limit and station has done by an instant, in the order in which they were first met.
+    #[must_use]
+    pub fn stages(&self, now: Nanos) -> Vec<Stage> {
+        self.titles.iter().map(|title| self.stage(title, now)).collect()
+    }
+
+    fn stage(&self, title: &Title, now: Nanos) -> Stage {
+        let (kind, counts, servers, credits) = match title.part {
+            Part::Limiter(index) => {
+                let limiter = &self.limiters[index];
+                (StageKind::Limit, limiter.counts, 1, title.credits.map(|start| limiter.bucket(now, start)))
+            }
+            Part::Station(index) => {
+                let station = &self.stations[index];
+                (StageKind::Station, station.counts, station.servers(), None)
+            }
+        };
+        let Counts { requests, delayed, decided, delay_ns, busy_ns } = counts;
+        Stage {
+            name: title.name.clone(),
+            owner: title.owner.clone(),
+            kind,
+            requests,
+            delayed,
+            decided,
+            delay_ns,
+            utilisation: busy_ns as f64 / servers as f64 / now.since(self.began).get().max(1) as f64,
+            credits,
+            rule: title.rule.clone(),
+        }
+    }
+}
+
+impl Chance {
+    fn new(latency: &Latency, size: u64, seed: u64, number: u64) -> Self {
+        let unwritten = latency.unwritten.as_ref().map(|law| {
+            (Sampler::new(law), Written::new(size, latency.written_share, units::random::mix(seed, number)))
+        });
+        Self {
+            law: latency.law.map(Sampler::new),
+            unwritten,
+            bytes_per_sec: latency.bytes_per_sec,
+            spells: latency.spells.map(|spells| Calendar::new(spells, Random::new(seed, 0x57e1 << 32 | number))),
+            random: Random::new(seed, 0x1a7e << 32 | number),
+        }
+    }
+
+    /// How long a request takes that is admitted at an instant.
+    #[inline]
+    fn latency(&mut self, admitted: Nanos, request: &Request) -> Nanos {
+        if self.unwritten.is_none() && self.bytes_per_sec.is_none() && self.spells.is_none() {
+            return self.law.get(request.kind).draw(&mut self.random);
+        }
+        self.special_latency(admitted, request)
+    }
+
+    fn special_latency(&mut self, admitted: Nanos, request: &Request) -> Nanos {
+        let unwritten = self.unwritten.as_mut().and_then(|(law, written)| (!written.touch(request)).then_some(&*law));
+        let law = unwritten.unwrap_or_else(|| self.law.get(request.kind));
+        let mut latency = law.draw(&mut self.random);
+        if let Some(rate) = self.bytes_per_sec {
+            latency += Nanos::new(u64::from(request.length) * 1_000_000_000 / rate.max(1));
+        }
+        match &mut self.spells {
+            Some(calendar) => calendar.stretch(admitted, latency),
+            None => latency,
+        }
+    }
+}
+
+/// Which half of the ids one is in, and where.
+const fn halves(id: u32) -> (usize, usize) {
+    ((id >> (ID_BITS - 1)) as usize, (id & (System::HOST_IDS - 1)) as usize)
+}
+
+fn homes(attachments: &[Attachment]) -> Vec<Home> {
+    let mut machines: Vec<(&str, Option<Bytes>)> = Vec::new();
+    let mut homes = Vec::new();
+    for Attachment { spec, .. } in attachments {
+        let known = machines.iter().position(|(name, _)| *name == spec.host);
+        let machine = known.unwrap_or_else(|| {
+            machines.push((&spec.host, None));
+            machines.len() - 1
+        });
+        machines[machine].1 = machines[machine].1.max(spec.buffering.memory);
+        homes.push(Home { machine, buffering: spec.buffering });
+    }
+    for home in &mut homes {
+        home.buffering.memory = machines[home.machine].1;
+    }
+    homes
+}
+
+/// Puts equal things together while a system is built.
+#[derive(Default)]
+struct Builder {
+    seed: u64,
+    limiters: Vec<Limiter>,
+    stations: Vec<Servers>,
+    volumes: Vec<Volume>,
+    titles: Vec<Title>,
+    known_limiters: BTreeMap<(Scope, String, String), usize>,
+    known_stations: BTreeMap<(Scope, String, String), usize>,
+    known_volumes: BTreeMap<String, usize>,
+}
+
+impl Builder {
+    fn route(&mut self, attachment: &Attachment) -> Route {
+        let spec = &attachment.spec;
+        let stations = spec.stations.iter().map(|station| self.station(attachment, station)).collect();
+        let limits: Vec<(usize, &Limit)> =
+            spec.limits.iter().map(|limit| (self.limiter(attachment, limit), limit)).collect();
+        Route { stations, limiters: applying(&limits), volume: self.volume(attachment) }
+    }
+
+    fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {
+        let owner = owner(attachment, &station.scope);
+        let key = (station.scope.clone(), owner.clone(), station.name.clone());
+        if let Some(&known) = self.known_stations.get(&key) {
+            return known;
+        }
+        let index = self.stations.len();
+        self.stations.push(Servers::new(station));
+        let part = Part::Station(index);
+        self.titles.push(Title { name: station.name.clone(), owner, rule: station.rule.clone(), part, credits: None });
+        self.known_stations.insert(key, index);
+        index
+    }
+
+    fn limiter(&mut self, attachment: &Attachment, limit: &Limit) -> usize {
+        let owner = owner(attachment, &limit.scope);
+        let key = (limit.scope.clone(), owner.clone(), limit.name.clone());
+        if let Some(&known) = self.known_limiters.get(&key) {
+            return known;
+        }
+        let index = self.limiters.len();
+        self.limiters.push(Limiter::new(limit));
+        let credits = match limit.burst {
+            Burst::Credits { most, at_start } => Some(at_start.min(most)),
+            Burst::Jitter(_) => None,
+        };
+        let part = Part::Limiter(index);
+        self.titles.push(Title { name: limit.name.clone(), owner, rule: limit.rule.clone(), part, credits });
+        self.known_limiters.insert(key, index);
+        index
+    }
+
+    fn volume(&mut self, attachment: &Attachment) -> usize {
+        if let Some(&known) = self.known_volumes.get(&attachment.volume) {
+            return known;
+        }
+        let index = self.volumes.len();
+        let (spec, number) = (&attachment.spec, index as u64);
+        self.volumes.push(match &spec.behaviour {
+            Behaviour::Latency(latency) => {
+                Volume::Chance(Box::new(Chance::new(latency, spec.size.get(), self.seed, number)))
+            }
+            Behaviour::Drive(drive) => {
+                let random = Random::new(self.seed, 0xd15c << 32 | number);
+                Volume::Drive(Box::new(Mechanics::new(drive, spec.size, random)))
+            }
+        });
+        self.known_volumes.insert(attachment.volume.clone(), index);
+        index
+    }
+}
+
+/// Whose a limit or station is.
+fn owner(attachment: &Attachment, scope: &Scope) -> String {
+    match scope {
+        Scope::Volume => attachment.volume.clone(),
+        Scope::Machine => attachment.spec.host.clone(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Which blocks of a volume have ever been written.
+
+use std::collections::BTreeMap;
+
+use units::random::mix;
+
+use crate::request::{Kind, Request};
+
+/// Bytes in a block: what is remembered is one bit for each.
+const BLOCK: u64 = 64 << 10;
+/// Blocks in a page of the map; a page exists once one of its blocks has been written or trimmed.
+const PAGE_BLOCKS: u64 = 4096;
+
+/// A map of written blocks. At the start a share of them is, spread evenly by a keyed hash.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pages: BTreeMap<u64, Box<[u64]>>,
+    /// A block is written at the start if its hash is below this.
+    threshold: u64,
+    key: u64,
+    blocks: u64,
+}
+
+impl Written {
+    pub(crate) fn new(size: u64, share: f64, key: u64) -> Self {
+        let threshold = (share.clamp(0.0, 1.0) * u64::MAX as f64) as u64;
+        Self { pages: BTreeMap::new(), threshold, key, blocks: size.div_ceil(BLOCK).max(1) }
+    }
+
+    /// Whether a request finds all its blocks written; afterwards those of a write are, and those of a trim are not.
+    pub(crate) fn touch(&mut self, request: &Request) -> bool {
+        let first = (request.offset / BLOCK) % self.blocks;
+        let last = ((request.offset + u64::from(request.length.max(1)) - 1) / BLOCK) % self.blocks;
+        match request.kind {
+            Kind::Flush => true,
+            Kind::Read => (first..=last).all(|block| self.is_written(block)),
+            Kind::Write | Kind::Trim => {
+                for block in first..=last {
+                    self.set(block, request.kind == Kind::Write);
+                }
+                true
+            }
+        }
+    }
+
+    fn is_written(&self, block: u64) -> bool {
+        match self.pages.get(&(block / PAGE_BLOCKS)) {
+            Some(page) => page[(block % PAGE_BLOCKS / 64) as usize] >> (block % 64) & 1 == 1,
+            None => self.at_start(block),
+        }
+    }
+
+    fn at_start(&self, block: u64) -> bool {
+        self.threshold == u64::MAX || mix(self.key, block) < self.threshold
+    }
+
+    fn set(&mut self, block: u64, written: bool) {
+        let number = block / PAGE_BLOCKS;
+        if !self.pages.contains_key(&number) {
+            let word = |word: u64| {
+                (0..64)
+                    .fold(0, |bits, bit| bits | u64::from(self.at_start(number * PAGE_BLOCKS + word * 64 + bit)) << bit)
+            };
+            let page = (0..PAGE_BLOCKS / 64).map(word).collect();
+            self.pages.insert(number, page);
+        }
+        if let Some(page) = self.pages.get_mut(&number) {
+            let (word, bit) = ((block % PAGE_BLOCKS / 64) as usize, 1 << (block % 64));
+            page[word] = if written { page[word] | bit } else { page[word] & !bit };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(kind: Kind, offset: u64) -> Request {
+        Request { id: 0, kind, offset, length: 4096 }
+    }
+
+    #[test]
+    fn writes_and_trims_are_remembered() {
+        let mut written = Written::new(1 << 40, 0.0, 1);
+        assert!(!written.touch(&request(Kind::Read, 5 << 30)));
+        written.touch(&request(Kind::Write, 5 << 30));
+        assert!(written.touch(&request(Kind::Read, 5 << 30)));
+        assert!(!written.touch(&request(Kind::Read, (5 << 30) + BLOCK)));
+        written.touch(&request(Kind::Trim, 5 << 30));
+        assert!(!written.touch(&request(Kind::Read, 5 << 30)));
+    }
+
+    #[test]
+    fn a_share_of_the_blocks_is_written_at_the_start() {
+        let mut written = Written::new(1 << 40, 0.25, 7);
+        let found = (0..100_000).filter(|block| written.touch(&request(Kind::Read, block * BLOCK))).count();
+        assert!((24_000..26_000).contains(&found), "{found}");
+        written.touch(&request(Kind::Write, 0));
+        let again = (1..100_000).filter(|block| written.touch(&request(Kind::Read, block * BLOCK))).count();
+        assert!(again.abs_diff(found) <= 1, "a page that came to be changed its other blocks");
+    }
+}
