@@ -94,6 +94,12 @@ pub trait Target {
     /// may make it return early with fewer.
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>);
 
+    /// Says whose files [`Target::invalidate`] means from now on: those of the worker that has this tag. Targets of one
+    /// worker need not know.
+    fn turn_to(&mut self, tag: Tag) {
+        let _ = tag;
+    }
+
     /// Forgets what a cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that later
     /// reads come from below it. What has not been written back stays; so does all of it where there is no cache,
     /// or none that listens. Operations in flight go on; the target's clock may move.

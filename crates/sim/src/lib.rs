@@ -1,0 +1,18 @@
+//! Modelled volumes as a target: the same loop, the same jobs and the same meters as on real devices.
+//!
+//! A [`World`] holds the [`volume::System`] of a run and the clock it lives by. With the [`Virtual`] clock it jumps
+//! from event to event, all workers of all jobs in one thread, and the same inputs and seed give the same results to
+//! the last bit. With a clock that passes by itself the same models answer at their own pace.
+//!
+//! Seats that are not direct go through the page caches of their machines.
+//!
+//! What is *not* here: models (`volume`), what to issue (`workload`), counting (`meter`), bytes: reads bring none, and
+//! nothing that was written can be verified.
+
+mod clock;
+mod hosts;
+mod world;
+
+pub use clock::{Clock, Virtual};
+pub use hosts::Buffered;
+pub use world::{Place, Seat, World};

@@ -1,0 +1,221 @@
+//! All volumes of a run behind the seam.
+
+use target::{Completion, Kind, Op, Tag, Target};
+use units::Nanos;
+use volume::pagecache::PageCache;
+use volume::{Request, System};
+
+use crate::clock::Clock;
+use crate::hosts::{Buffered, Hosts, Work};
+
+/// `EBADF`: no such file.
+const EBADF: i32 = 9;
+/// `ENOSPC`: a write beyond the end.
+const ENOSPC: i32 = 28;
+
+/// Where a worker's file lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which attachment of the system it is reached by.
+    pub route: usize,
+    /// Where it begins on the volume, in bytes.
+    pub base: u64,
+    /// How long it is, in bytes.
+    pub bytes: u64,
+}
+
+/// One worker as the world knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// How many operations it can have in flight.
+    pub depth: u32,
+    /// Its files, in its order.
+    pub files: Vec<Place>,
+    /// How it goes through its machine's page cache; `None` where it goes past it.
+    pub buffered: Option<Buffered>,
+}
+
+/// Modelled volumes and the clock they live by.
+#[derive(Debug)]
+pub struct World<C> {
+    system: System,
+    clock: C,
+    seats: Vec<Seat>,
+    slots: Vec<Slot>,
+    /// Ends that no volume has to do with: wrong requests.
+    at_once: Vec<Completion>,
+    /// The machines, from the first buffered seat on.
+    hosts: Option<Box<Hosts>>,
+    /// Whose files are meant where only a file is named.
+    turned_to: u32,
+}
+
+/// What is in flight under a tag.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    seat: u32,
+    submitted: Nanos,
+    result: i32,
+}
+
+impl<C: Clock> World<C> {
+    /// A world without workers.
+    #[must_use]
+    pub fn new(system: System, clock: C) -> Self {
+        Self { system, clock, seats: Vec::new(), slots: Vec::new(), at_once: Vec::new(), hosts: None, turned_to: 0 }
+    }
+
+    /// Lets workers in, in the order in which `drive` will have them: the first has the tags `0..depth`, and so on.
+    /// Those who were here before are gone; the volumes and the page caches stay as they are.
+    pub fn seat(&mut self, seats: Vec<Seat>) {
+        if seats.iter().any(|seat| seat.buffered.is_some()) && self.hosts.is_none() {
+            self.hosts = Some(Box::new(Hosts::new(self.system.homes())));
+        }
+        if let Some(hosts) = &mut self.hosts {
+            hosts.seat(&seats);
+        }
+        self.slots.clear();
+        for (number, seat) in seats.iter().enumerate() {
+            let slot = Slot { seat: number as u32, ..Slot::default() };
+            self.slots.resize(self.slots.len() + seat.depth as usize, slot);
+        }
+        self.seats = seats;
+    }
+
+    /// The volumes.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The page cache of a machine, once somebody has gone through one; machines are numbered as in
+    /// [`System::homes`].
+    pub fn page_cache(&self, machine: usize) -> Option<&PageCache> {
+        self.hosts.as_ref()?.cache(machine)
+    }
+
+    /// What an operation comes to: the route to its volume and what is asked of it there, or how it ends at once.
+    #[inline]
+    fn resolve(&self, op: &Op, seat: u32) -> Result<(usize, Request), i32> {
+        let files = &self.seats[seat as usize].files;
+        let Some(place) = files.get(op.file as usize) else { return Err(-EBADF) };
+        let kind = kind(op.kind);
+        let room = place.bytes.saturating_sub(op.offset).min(u64::from(op.length)) as u32;
+        if room == 0 && op.length > 0 {
+            return Err(if kind == volume::Kind::Read { 0 } else { -ENOSPC });
+        }
+        Ok((place.route, Request { id: op.tag.0, kind, offset: place.base + op.offset, length: room }))
+    }
+
+    /// Submits where there are page caches.
+    #[cold]
+    fn submit_to_hosts(&mut self, now: Nanos, op: &Op, seat: u32, request: Request) {
+        let place = self.seats[seat as usize].files[op.file as usize];
+        if let Some(hosts) = &mut self.hosts {
+            hosts.submit(&mut self.system, now, Work { desk: seat, file: op.file, place, request });
+        }
+    }
+
+    /// Something has ended where there are page caches: hands it out, if it is an operation.
+    #[cold]
+    fn happen_on_hosts(&mut self, id: u32, now: Nanos, done: &mut Vec<Completion>) {
+        if let Some(hosts) = &mut self.hosts
+            && hosts.happen(&mut self.system, now, id)
+        {
+            let (submitted, result) = (hosts.began(Tag(id)), self.slots[id as usize].result);
+            done.push(Completion { tag: Tag(id), submitted, completed: now, result });
+        }
+    }
+
+    /// Hands out what has ended.
+    #[inline]
+    fn complete(&mut self, id: u32, completed: Nanos, done: &mut Vec<Completion>) {
+        let slot = &self.slots[id as usize];
+        done.push(Completion { tag: Tag(id), submitted: slot.submitted, completed, result: slot.result });
+    }
+}
+
+impl<C: Clock> Target for World<C> {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, op: Op) {
+        let now = self.clock.now();
+        let seat = self.slots[op.tag.index()].seat;
+        match self.resolve(&op, seat) {
+            Ok((route, request)) => {
+                self.slots[op.tag.index()] = Slot { seat, submitted: now, result: request.length as i32 };
+                match self.hosts {
+                    None => self.system.arrive(now, route, request),
+                    Some(_) => self.submit_to_hosts(now, &op, seat, request),
+                }
+            }
+            Err(result) => self.at_once.push(Completion { tag: op.tag, submitted: now, completed: now, result }),
+        }
+    }
+
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let enough = done.len() + min as usize;
+        done.append(&mut self.at_once);
+        loop {
+            let mut now = self.clock.now();
+            // Where nobody but the volumes has anything to do, virtual time goes straight to the next end.
+            let jumps = C::JUMPS && min > 0 && self.hosts.is_none();
+            while let Some((at, id)) = self.system.next_done(if jumps { until } else { now }) {
+                if jumps {
+                    self.clock.wait_until(at);
+                    now = now.max(at);
+                }
+                match self.hosts {
+                    None => self.complete(id, now, done),
+                    Some(_) => self.happen_on_hosts(id, now, done),
+                }
+                // Whoever waits for one is asked what is next before the others are handed out: where time is
+                // virtual, an event that is taken and another that is entered cost one move in the queue.
+                if min > 0 && done.len() >= enough {
+                    return;
+                }
+            }
+            if min == 0 || done.len() >= enough || now >= until {
+                return;
+            }
+            // Machines may have things to do although nobody waits for them.
+            if until == Nanos::MAX && self.hosts.as_ref().is_some_and(|hosts| hosts.is_idle()) {
+                return;
+            }
+            let next = self.system.next_event().unwrap_or(Nanos::MAX).min(until);
+            if next == Nanos::MAX {
+                return;
+            }
+            self.clock.wait_until(next);
+        }
+    }
+
+    fn turn_to(&mut self, tag: Tag) {
+        self.turned_to = self.slots.get(tag.index()).map_or(0, |slot| slot.seat);
+    }
+
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        let Some(hosts) = &mut self.hosts else { return };
+        let files = self.seats.get(self.turned_to as usize).map(|seat| &seat.files);
+        if let Some(place) = files.and_then(|files| files.get(file as usize)) {
+            hosts.invalidate(place, offset, length);
+        }
+    }
+
+    #[inline]
+    fn buffer(&mut self, _: Tag) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+const fn kind(kind: Kind) -> volume::Kind {
+    match kind {
+        Kind::Read => volume::Kind::Read,
+        Kind::Write => volume::Kind::Write,
+        Kind::Trim => volume::Kind::Trim,
+        Kind::Sync | Kind::DataSync => volume::Kind::Flush,
+    }
+}

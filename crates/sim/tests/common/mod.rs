@@ -1,0 +1,130 @@
+//! Jobs on modelled volumes, from text to what was counted.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use drive::{Policy, Stop, Unwatched, Worker};
+use job::{Dialect, Job, Nowhere};
+use meter::{Meter, Summary};
+use sim::{Buffered, Place, Seat, Virtual, World};
+use units::{Bytes, Nanos};
+use volume::pagecache::{Advice, Counts, PageCache};
+use volume::{
+    Attachment, Behaviour, Buffering, Burst, Counted, Latency, Law, Limit, PerKind, Scope, Source, Spec, Stage, System,
+};
+use workload::{FileFact, Issuer};
+
+/// What a run leaves.
+pub(crate) struct Outcome {
+    /// Of each worker, the jobs in their order.
+    pub(crate) summaries: Vec<Summary>,
+    /// What held requests back.
+    pub(crate) stages: Vec<Stage>,
+    /// When the last worker ended.
+    pub(crate) ended: Nanos,
+    /// What the page cache has done, if anybody went through it, and what it holds.
+    pub(crate) cache: Option<Counts>,
+    pub(crate) unwritten: u64,
+    pub(crate) cached: u64,
+}
+
+impl Outcome {
+    /// Operations of all workers and kinds a second.
+    pub(crate) fn iops(&self) -> f64 {
+        self.ios() as f64 / self.ended.secs_f64()
+    }
+
+    /// Operations of all workers and kinds.
+    pub(crate) fn ios(&self) -> u64 {
+        self.summaries.iter().flat_map(|summary| &summary.directions).map(|direction| direction.ios).sum()
+    }
+}
+
+/// Runs the jobs of a job file's text on one volume, all in one virtual world.
+pub(crate) fn run(spec: &Spec, text: &str, seed: u64) -> Outcome {
+    let plan = job::parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &Nowhere);
+    let (plan, _) = plan.into_result().expect("the job is well formed");
+    let (mut workers, mut seats) = (Vec::new(), Vec::new());
+    for job in &plan.jobs {
+        for clone in 0..job.grouping.numjobs {
+            let index = workers.len() as u32;
+            let (worker, depth, files) = member(spec, job, workload::Worker { index, clone }, seed);
+            workers.push(worker);
+            let bytes = spec.size.get();
+            seats.push(Seat { depth, files: vec![Place { route: 0, base: 0, bytes }; files], buffered: buffered(job) });
+        }
+    }
+    let system = System::new(&[Attachment { spec: spec.clone(), volume: "volume".to_owned() }], seed);
+    let mut world = World::new(system, Virtual::default());
+    world.seat(seats);
+    drive::drive(&mut workers, &mut world, &Stop::new(), &mut Unwatched);
+    let ended = target::Target::now(&mut world);
+    let summaries = workers.iter_mut().map(|worker| worker.meter_mut().finished()).collect();
+    let cache = world.page_cache(0);
+    Outcome {
+        summaries,
+        stages: world.system().stages(ended),
+        ended,
+        cache: cache.map(PageCache::counts),
+        unwritten: cache.map_or(0, |cache| cache.unwritten().get()),
+        cached: cache.map_or(0, |cache| cache.held_bytes().get()),
+    }
+}
+
+/// A volume without limits, on which everything takes the same time.
+pub(crate) fn constant(latency: Nanos) -> Spec {
+    let law = Law::Constant(latency);
+    Spec {
+        name: "constant".to_owned(),
+        title: "constant latency".to_owned(),
+        size: Bytes::new(1 << 40),
+        host: "host".to_owned(),
+        limits: Vec::new(),
+        stations: Vec::new(),
+        behaviour: Behaviour::Latency(Latency {
+            law: PerKind { read: law.clone(), write: law.clone(), trim: law.clone(), flush: law },
+            unwritten: None,
+            written_share: 1.0,
+            bytes_per_sec: None,
+            spells: None,
+            source: Source::default(),
+        }),
+        buffering: Buffering::default(),
+        price: None,
+        notes: Vec::new(),
+    }
+}
+
+/// The same with a limit of bytes a second.
+pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
+    let rate = PerKind { read: Some(bytes_per_sec), write: Some(bytes_per_sec), ..PerKind::default() };
+    let limit = Limit {
+        name: "throughput".to_owned(),
+        scope: Scope::Volume,
+        counted: Counted::Bytes,
+        rate,
+        larger_than: 0,
+        burst: Burst::Jitter(Nanos::from_millis(5)),
+        rule: String::new(),
+        source: Source::default(),
+    };
+    Spec { limits: vec![limit], ..constant(latency) }
+}
+
+/// `ioengine=model` and `direct=1` go past the page cache.
+fn buffered(job: &Job) -> Option<Buffered> {
+    let past = job.engine.direct || job.engine.engine == job::Engine::Model;
+    (!past).then(|| Buffered {
+        blocking: job.engine.engine != job::Engine::IoUring,
+        durable: job.files.open_sync != job::OpenSync::None,
+        advice: if job.pattern.random { Advice::Random } else { Advice::Sequential },
+    })
+}
+
+fn member(spec: &Spec, job: &Job, worker: workload::Worker, seed: u64) -> (Worker, u32, usize) {
+    let fact = |_: &str| Some(FileFact { size: spec.size.get(), block_device: true });
+    let files = workload::plan_files(job, Dialect::Strict, worker, seed, &fact).expect("the files fit");
+    let issuer = Issuer::new(job, worker, &files.layout(), seed).expect("the job can run");
+    let depth = job.pace.iodepth;
+    let runtime = if job.extent.runtime == Nanos::ZERO { Nanos::MAX } else { job.extent.runtime };
+    let policy = Policy { depth, batch: Some(depth), runtime, ..Policy::default() };
+    (Worker::new(issuer, Meter::new(meter::Options::default()), policy), depth, files.files.len())
+}

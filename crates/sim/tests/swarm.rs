@@ -1,0 +1,154 @@
+//! Random volumes under random jobs: the simulation and the closed form agree, and no operation is lost.
+
+mod common;
+
+use units::random::Random;
+use units::{Bytes, Nanos};
+use volume::closed::{Load, predict};
+use volume::spec::{Behaviour, Burst, Counted, Latency, Limit, Scope, Source, Spec, Station};
+use volume::{Law, PerKind};
+
+/// How many volumes are tried.
+const SWARM: u64 = 60;
+/// Another one gives other volumes.
+const SEED: u64 = 20_261_121;
+/// How far the two may be apart.
+const TOLERANCE: f64 = 0.01;
+
+/// Whether latency and the lowest limit would each give nearly the same pace. There chance makes requests wait that the
+/// mean would not, the more the fewer are in flight: the closed form is a bound then and no more.
+fn at_the_knee(depth: u32, knee: Option<f64>) -> bool {
+    let width = 1.15 + 3.0 / f64::from(depth).sqrt();
+    knee.is_some_and(|knee| (1.0 / width..width).contains(&(f64::from(depth) / knee)))
+}
+
+/// Between two bounds, as likely near one decade as near another.
+fn spread(random: &mut Random, least: f64, most: f64) -> f64 {
+    least * (most / least).powf(random.unit())
+}
+
+fn law(random: &mut Random) -> Law {
+    let nanos = |random: &mut Random| Nanos::new(spread(random, 20e3, 5e6) as u64);
+    match random.below(4) {
+        0 => Law::Constant(nanos(random)),
+        1 => {
+            let least = nanos(random);
+            Law::Uniform { least, most: least + nanos(random) }
+        }
+        2 => Law::Exponential { mean: nanos(random) },
+        _ => {
+            let shift = nanos(random);
+            let scale = Nanos::new(shift.get() / 2);
+            Law::LogLogistic {
+                shift,
+                scale,
+                shape: 3.0 + 4.0 * random.unit(),
+                most: shift + Nanos::new(scale.get() * 12),
+            }
+        }
+    }
+}
+
+fn limit(random: &mut Random, number: u64) -> Limit {
+    let operations = random.below(2) == 0;
+    let rate = |random: &mut Random| {
+        Some(if operations { spread(random, 2e3, 400e3) } else { spread(random, 50e6, 4e9) } as u64)
+    };
+    let rate = match random.below(3) {
+        0 => PerKind { read: rate(random), ..PerKind::default() },
+        1 => PerKind { write: rate(random), ..PerKind::default() },
+        _ => PerKind { read: rate(random), write: rate(random), ..PerKind::default() },
+    };
+    let unit = (random.below(2) == 0).then_some(16 << 10);
+    Limit {
+        name: format!("limit {number}"),
+        scope: Scope::Volume,
+        counted: if operations { Counted::Operations { unit, merged: false } } else { Counted::Bytes },
+        rate,
+        larger_than: 0,
+        burst: Burst::Jitter(Nanos::from_millis(5)),
+        rule: String::new(),
+        source: Source::default(),
+    }
+}
+
+fn spec(random: &mut Random) -> Spec {
+    let station = |random: &mut Random| Station {
+        name: "station".to_owned(),
+        scope: Scope::Machine,
+        servers: 1 + random.below(16) as u32,
+        service_fixed: Station::service_ns(spread(random, 1e3, 50e3)),
+        bytes_per_sec: None,
+        rule: String::new(),
+        source: Source::default(),
+    };
+    let stations = if random.below(3) == 0 { vec![station(random)] } else { Vec::new() };
+    let count = random.below(4);
+    Spec {
+        name: "swarm".to_owned(),
+        title: "one of a swarm".to_owned(),
+        size: Bytes::new(1 << 40),
+        host: "host".to_owned(),
+        limits: (0..count).map(|number| limit(random, number)).collect(),
+        stations,
+        behaviour: Behaviour::Latency(Latency {
+            law: PerKind { read: law(random), write: law(random), trim: law(random), flush: law(random) },
+            unwritten: None,
+            written_share: 1.0,
+            bytes_per_sec: None,
+            spells: None,
+            source: Source::default(),
+        }),
+        buffering: volume::Buffering::default(),
+        price: None,
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn simulation_and_closed_form_agree_on_random_volumes_and_jobs() {
+    let mut judged = 0;
+    for number in 0..SWARM {
+        let mut random = Random::new(SEED, number);
+        let spec = spec(&mut random);
+        let depth = spread(&mut random, 1.0, 512.0) as u32;
+        let bytes = 4096_u32 << random.below(6);
+        let (rw, share) = match random.below(3) {
+            0 => ("randread", 1.0),
+            1 => ("randwrite", 0.0),
+            _ => ("randrw", 0.7),
+        };
+        let load = Load { in_flight: depth.into(), ..Load::mixed(share, bytes, 1.0) };
+        let expected = predict(&spec, &load).expect("a volume with a law has a closed form");
+        // Long enough that beginning, end and chance do not show: many operations in each slot, and many all together.
+        let seconds = (f64::max(100_000.0, 400.0 * f64::from(depth)) / expected.iops).clamp(3.0, 600.0).ceil();
+        let text = format!(
+            "[a]\nfilename=/dev/x\nrw={rw}\nrwmixread=70\nbs={bytes}\niodepth={depth}\nioengine=libaio\ndirect=1\nnorandommap\ntime_based\nruntime={seconds}s\n"
+        );
+        let outcome = common::run(&spec, &text, SEED ^ number);
+        // What chance made of the mixture is no matter of the volume.
+        let reads: u64 = outcome.summaries.iter().map(|summary| summary.directions[0].ios).sum();
+        let share = reads as f64 / outcome.ios() as f64;
+        let load = Load { in_flight: depth.into(), ..Load::mixed(share, bytes, 1.0) };
+        let expected = predict(&spec, &load).expect("a volume with a law has a closed form");
+        let error = outcome.ios() as f64 / seconds / expected.iops - 1.0;
+        let told = format!(
+            "seed {SEED}, volume {number}: {:.0} IOPS simulated, {:.0} expected, {:+.2} %, {rw} {bytes} depth {depth}: {:?}",
+            outcome.iops(),
+            expected.iops,
+            error * 100.0,
+            expected.caps,
+        );
+        assert!(error < TOLERANCE, "more than there can be: {told}");
+        if at_the_knee(depth, expected.knee()) {
+            continue;
+        }
+        judged += 1;
+        assert!(error > -TOLERANCE, "{told}");
+        // Nothing is lost and nothing is counted twice: whoever counts all requests counts as many as the workers did.
+        for stage in &outcome.stages {
+            assert!(stage.requests <= outcome.ios() && stage.decided <= stage.requests, "{told}: {stage:?}");
+        }
+    }
+    assert!(judged > SWARM / 2, "only {judged} of {SWARM} were away from the knee");
+}
