@@ -26,14 +26,42 @@ end
 
 complete -c fathom -n "__fish_fathom_needs_command" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_needs_command" -s V -l version -d 'Print version'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l on -d 'A modelled volume in place of the jobs\' files' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
+json\t'Fathom\'s own document'
+fio\t'fio\'s output for people'
+fio-json\t'fio\'s JSON'
+fio-json+\t'fio\'s JSON with histograms'
+fio-terse\t'fio\'s lines of fields'"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON lines to FILE while it runs' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
+plain\t'A line now and then'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sweep -d 'Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l explain -d 'Print the jobs as they are understood, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Size of the operations' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'Kind of the operations: read, write, randread, randwrite, rw, randrw' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d 'Share of reads in a mix, in percent' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'"
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l on -d 'A modelled volume in place of the jobs\' files' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
 json\t'Fathom\'s own document'
 fio\t'fio\'s output for people'
@@ -260,6 +288,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_interval -d
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l volume -d 'The modelled volume in place of the files: `fathom catalog` lists them.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_bw_log -d 'Write bandwidth to logs that begin with this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_iops_log -d 'Write operations per second to logs that begin with this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
@@ -268,8 +297,10 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'W
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

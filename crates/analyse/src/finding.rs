@@ -9,6 +9,9 @@ pub struct Finding {
     pub code: Code,
     /// How much it matters.
     pub severity: Severity,
+    /// The part of a modelled volume it is about; `None` where it is about the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// The figures it rests on.
     pub evidence: Vec<Evidence>,
     /// What to change; `None` where nothing is wrong or nothing would help.
@@ -17,11 +20,16 @@ pub struct Finding {
 
 impl Finding {
     pub(crate) fn new(code: Code, severity: Severity) -> Self {
-        Self { code, severity, evidence: Vec::new(), remedy: None }
+        Self { code, severity, subject: None, evidence: Vec::new(), remedy: None }
     }
 
     pub(crate) fn with(mut self, quantity: Quantity, value: f64, source: Source) -> Self {
         self.evidence.push(Evidence { quantity, value, unit: quantity.unit(), source });
+        self
+    }
+
+    pub(crate) fn about(mut self, subject: &str) -> Self {
+        self.subject = Some(subject.to_owned());
         self
     }
 
@@ -77,6 +85,10 @@ pub enum Code {
     DeviceFlat,
     /// The queue was full; one run cannot tell whether a greater depth gives more.
     QueueFull,
+    /// A modelled limit or queue held operations back.
+    ModelHeldBack,
+    /// No modelled limit was reached: latency and depth set the pace.
+    ModelNotReached,
     /// The rate asked for was kept.
     RateKept,
     /// Throughput at the end was not what it was at the beginning.
@@ -170,6 +182,12 @@ pub enum Quantity {
     FileBytes,
     /// Bytes of the files that were ever written.
     WrittenBytes,
+    /// The share of operations that a part of a model held back longest.
+    DecidedShare,
+    /// How long it held each of all operations on average.
+    HeldMean,
+    /// How much of its capacity was used.
+    Utilisation,
     /// How long was measured.
     Runtime,
     /// How many operations completed.
@@ -182,6 +200,18 @@ pub enum Quantity {
     EarlyIops,
     /// Operations per second in the last third.
     LateIops,
+    /// What was left in a bucket of credits for operations.
+    CreditsLeft,
+    /// How many of them were spent in a second beyond those that were earned.
+    CreditsSpent,
+    /// The same for credits in bytes.
+    ByteCreditsLeft,
+    /// The same for credits in bytes.
+    ByteCreditsSpent,
+    /// How long they last at this pace.
+    CreditsLast,
+    /// When there were none left, from the start.
+    CreditsGone,
 }
 
 impl Quantity {
@@ -196,17 +226,33 @@ impl Quantity {
             | Self::Workers
             | Self::Cpus
             | Self::Operations
+            | Self::CreditsLeft
             | Self::Errors => Unit::Count,
-            Self::Iops | Self::RateAsked | Self::RateReached | Self::EarlyIops | Self::LateIops => Unit::PerSecond,
-            Self::ByteRateAsked | Self::ByteRateReached => Unit::BytesPerSecond,
+            Self::Iops
+            | Self::RateAsked
+            | Self::RateReached
+            | Self::EarlyIops
+            | Self::LateIops
+            | Self::CreditsSpent => Unit::PerSecond,
+            Self::ByteRateAsked | Self::ByteRateReached | Self::ByteCreditsSpent => Unit::BytesPerSecond,
             Self::ServiceMean
             | Self::ServiceP50
             | Self::ResponseMean
             | Self::LatenessMean
             | Self::Thinktime
+            | Self::HeldMean
+            | Self::CreditsLast
+            | Self::CreditsGone
             | Self::Runtime => Unit::Nanoseconds,
-            Self::ServiceVariation | Self::IntervalVariation | Self::CpuShare | Self::CachedShare => Unit::Share,
-            Self::JobBytes | Self::DeviceBytes | Self::FileBytes | Self::WrittenBytes => Unit::Bytes,
+            Self::ServiceVariation
+            | Self::IntervalVariation
+            | Self::CpuShare
+            | Self::CachedShare
+            | Self::DecidedShare
+            | Self::Utilisation => Unit::Share,
+            Self::JobBytes | Self::DeviceBytes | Self::FileBytes | Self::WrittenBytes | Self::ByteCreditsLeft => {
+                Unit::Bytes
+            }
             Self::FirstError => Unit::ErrorNumber,
         }
     }
@@ -256,6 +302,8 @@ pub enum Source {
     LittlesLaw,
     /// The host.
     Host,
+    /// The model of a volume.
+    Model,
 }
 
 /// What to change.

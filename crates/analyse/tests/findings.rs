@@ -315,3 +315,43 @@ fn the_headline_is_what_matters_most() {
     let severities: Vec<Severity> = verdict.findings().map(|finding| finding.severity).collect();
     assert!(severities.is_sorted_by(|a, b| a >= b), "{severities:?}");
 }
+
+/// A run on a volume whose bucket of credits pays for its burst.
+fn bursting(empty_at_ns: Option<u64>) -> record::Run {
+    let mut run = queue_full(32, 1_000_000);
+    let held = |name: &str, delayed: u64| record::ModelStage {
+        name: name.to_owned(),
+        requests: 1_000_000,
+        delayed,
+        decided: delayed,
+        delay_ns: delayed * delayed,
+        utilisation: 1.0,
+        ..record::ModelStage::default()
+    };
+    let credits = record::ModelCredits { bytes: false, most: 5.4e6, left: 5.39e6, spent_per_sec: 2_700.0, empty_at_ns };
+    // Neither held more than half back, both together nearly all.
+    let (bucket, burst) = if empty_at_ns.is_some() { (490_000, 480_000) } else { (0, 900_000) };
+    let base = record::ModelStage { utilisation: 10.0, credits: Some(credits), ..held("volume IOPS", bucket) };
+    run.model = Some(record::Model { stages: vec![base, held("burst IOPS", burst)], ..record::Model::default() });
+    run
+}
+
+#[test]
+fn a_burst_says_how_long_its_credits_last() {
+    let found = finding(&bursting(None), Code::ModelHeldBack).unwrap();
+    assert_eq!(found.subject.as_deref(), Some("burst IOPS"));
+    assert_eq!(found.value(Quantity::CreditsLeft), Some(5.39e6));
+    assert_eq!(found.value(Quantity::CreditsSpent), Some(2_700.0));
+    assert!((found.value(Quantity::CreditsLast).unwrap() / 1e9 - 1996.3).abs() < 0.1);
+}
+
+#[test]
+fn credits_that_ran_out_are_why_the_pace_changed() {
+    let mut run = bursting(Some(15 * SECOND_NS));
+    run.jobs[0].result.series.intervals[15..].iter_mut().for_each(|interval| interval.ios[0] /= 3);
+    let found = finding(&run, Code::BurstOrDrift).unwrap();
+    assert_eq!((found.subject.as_deref(), found.remedy), (Some("volume IOPS"), None));
+    assert_eq!(found.value(Quantity::CreditsGone), Some(15e9));
+    let held = finding(&run, Code::ModelHeldBack).unwrap();
+    assert_eq!((held.value(Quantity::CreditsGone), held.value(Quantity::CreditsLast)), (Some(15e9), None));
+}

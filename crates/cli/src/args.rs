@@ -19,9 +19,15 @@ enum Command {
     /// Measure real devices and files
     #[command(override_usage = "fathom run [OPTIONS] [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = RUN_HELP)]
     Run(RunOptions),
+    /// The same jobs on a modelled volume, in virtual time
+    #[command(override_usage = "fathom sim [OPTIONS] --on VOLUME [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = SIM_HELP)]
+    Sim(SimOptions),
     /// fio's own command line, output and exit codes
     #[command(override_usage = "fathom fio ARG...", after_help = FIO_HELP)]
     Fio,
+    /// Modelled volumes: limits, prices, sources, dates
+    #[command(override_usage = "fathom catalog [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
+    Catalog(CatalogOptions),
     /// Describe job options: all of them, or one
     Options(OptionsOptions),
     /// Print the completions of a shell
@@ -44,11 +50,36 @@ Exit codes:
   2 usage or job error, nothing touched    3 I/O or environment error
   4 measured, but not to be trusted        128+n ended by signal n, with the results so far";
 
+const SIM_HELP: &str = "\
+A volume is named PROVIDER/TYPE[@EDITION][,key=value]...; `fathom catalog` lists them. Job options
+are those of `fathom run`. Nothing is touched: paths under /dev are volumes of their own, other
+files lie on one volume, and a job that names neither file nor size uses the volume itself.
+
+Examples:
+  fathom sim --on gcp/hyperdisk-balanced,size=1TiB,iops=160000 examples/first-try.fio
+  fathom sim --on hdd/7200rpm --name=reads --rw=randread --iodepth=10 --runtime=600
+  fathom sim --on gcp/hyperdisk-balanced,size=1TiB --sweep iodepth=1..1024 examples/first-try.fio
+  fathom sim --on vultr/nvme-block --name=burst --rw=randwrite --iodepth=32 --runtime=900";
+
+const CATALOG_HELP: &str = "\
+Without VOLUME it lists them all. With one it shows the limits in force for its size, its machine
+and operations of one size, each with its rule, its numbers and where they are from, and which of
+them binds. VOLUME may also be a file of your own: ./mydisk.toml
+
+Examples:
+  fathom catalog
+  fathom catalog gcp/pd-ssd,size=1TiB,machine=n2-standard-8
+  fathom catalog aws/gp2,size=100GiB --bs 256k --rw read
+  fathom catalog azure/p20 --rw randrw --rwmixread 70 --format json";
+
 const FIO_HELP: &str = "Everything after `fio` is read as fio reads it: `fathom fio --help` lists it.";
 
-/// Options of `fathom run`.
+/// Options of `fathom run` and `fathom sim`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunOptions {
+    /// A modelled volume in place of the jobs' files
+    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) on: Option<String>,
     /// What standard output carries
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -76,6 +107,51 @@ pub(crate) struct RunOptions {
     /// Run only this section of job files; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) section: Vec<String>,
+}
+
+/// Options of `fathom sim`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SimOptions {
+    #[command(flatten)]
+    pub(crate) run: RunOptions,
+    /// Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
+    #[arg(long, value_name = "KEY=RANGE")]
+    pub(crate) sweep: Vec<String>,
+}
+
+/// Options of `fathom catalog`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CatalogOptions {
+    /// The volume to describe: PROVIDER/TYPE[@EDITION][,key=value]...
+    pub(crate) volume: Option<String>,
+    /// Size of the operations
+    #[arg(long, value_name = "SIZE", default_value = "4k")]
+    pub(crate) bs: String,
+    /// Kind of the operations: read, write, randread, randwrite, rw, randrw
+    #[arg(long, value_name = "KIND", default_value = "randread")]
+    pub(crate) rw: String,
+    /// Share of reads in a mix, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) rwmixread: u8,
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = CatalogFormat::Text)]
+    format: CatalogFormat,
+}
+
+impl CatalogOptions {
+    /// Whether programs read it.
+    pub(crate) fn json(&self) -> bool {
+        self.format == CatalogFormat::Json
+    }
+}
+
+/// What standard output carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CatalogFormat {
+    /// For people
+    Text,
+    /// One document
+    Json,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -133,6 +209,8 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
     };
     match cli.command {
         Command::Run(options) => crate::run::command(&options, &jobs, words),
+        Command::Sim(options) => crate::sim::command(&options, &jobs, words),
+        Command::Catalog(options) => crate::catalog::command(&options),
         Command::Options(options) => crate::options::command(options.name.as_deref()),
         Command::Completions(options) => crate::completions::command(Cli::command(), options.shell),
         Command::Fio => crate::fio::command(&[]),
@@ -141,14 +219,14 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
 
 /// Tells Fathom's own words from job files and job options, which go on to the job language.
 ///
-/// Only `run` has both. An own option takes the word after it where it needs a value and brings none.
+/// Only `run` and `sim` have both. An own option takes the word after it where it needs a value and brings none.
 fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
-    if words.first().is_none_or(|word| word != "run") {
-        return (words.to_vec(), Vec::new());
-    }
     let command = Cli::command();
-    let run = command.find_subcommand("run").expect("`run` is defined above");
-    let (mut own, mut jobs) = (vec!["run".to_owned()], Vec::new());
+    let measuring = words.first().filter(|word| matches!(word.as_str(), "run" | "sim"));
+    let Some((name, run)) = measuring.and_then(|name| Some((name, command.find_subcommand(name)?))) else {
+        return (words.to_vec(), Vec::new());
+    };
+    let (mut own, mut jobs) = (vec![name.clone()], Vec::new());
     let mut rest = words[1..].iter();
     while let Some(word) = rest.next() {
         match own_option(run, word) {

@@ -95,7 +95,8 @@ impl Seat {
         self.running.store(running, Ordering::Relaxed);
     }
 
-    fn count(&self, meter: &Meter) {
+    /// Shows how much is done.
+    pub(crate) fn count(&self, meter: &Meter) {
         for (seen, ios) in self.ios.iter().zip(meter.ios()) {
             seen.store(ios, Ordering::Relaxed);
         }

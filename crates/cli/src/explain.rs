@@ -9,6 +9,7 @@ use workload::OpKind;
 
 use crate::growth::Growth;
 use crate::members::Member;
+use crate::modelled::Fitting;
 use crate::worker::depth;
 
 /// Error numbers of Linux.
@@ -160,6 +161,17 @@ pub(crate) fn dry_run(plan: &Plan, members: &[Member], growths: &[Growth], dange
         let _ = writeln!(text, "refused: {danger}");
     }
     text.push_str("nothing was touched\n");
+    text
+}
+
+/// Which volume each file would lie on.
+pub(crate) fn simulation(fitting: &Fitting) -> String {
+    let mut text = String::new();
+    for attachment in &fitting.attachments {
+        let spec = &attachment.spec;
+        let _ = writeln!(text, "{}: {} ({}, {})", attachment.volume, spec.name, spec.title, spec.size);
+    }
+    text.push_str("a simulation touches nothing\n");
     text
 }
 

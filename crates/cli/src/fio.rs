@@ -14,7 +14,7 @@ use report::progress::{FioProgress, fio_line};
 use crate::aggregate::AggregateLog;
 use crate::exit::Exit;
 use crate::measure::{self, Request, Show};
-use crate::members::{self, Member};
+use crate::members::{self, HostGround, Member};
 use crate::outputs;
 use crate::overseer::Moment;
 use crate::results;
@@ -143,7 +143,7 @@ fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<(Vec<Member>
     for job in plan.jobs.iter().filter(|job| host.readonly && job.pattern.direction.changes_data()) {
         problems.push(format!("job {} writes, and --readonly forbids it", job.name));
     }
-    let (members, unfit) = members::enlist(plan, Dialect::Fio, seeds);
+    let (members, unfit) = members::enlist(plan, Dialect::Fio, seeds, &HostGround);
     for unfit in unfit {
         problems.push(format!("{}: {}", plan.jobs[unfit.job].name, unfit.error));
     }

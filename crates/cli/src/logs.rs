@@ -17,6 +17,11 @@ pub(crate) struct LogFiles {
     failure: Option<String>,
 }
 
+/// Whether a job asks for any.
+pub(crate) fn are_wanted(options: &StatOptions) -> bool {
+    !paths(options, 0).is_empty()
+}
+
 impl LogFiles {
     /// Makes the files that a job asks for; `None` where it asks for none. `number` counts workers from zero.
     ///

@@ -7,6 +7,7 @@
 mod aggregate;
 mod args;
 mod board;
+mod catalog;
 mod completions;
 mod crew;
 mod diagnostics;
@@ -21,6 +22,7 @@ mod layout;
 mod logs;
 mod measure;
 mod members;
+mod modelled;
 mod options;
 mod outputs;
 mod overseer;
@@ -29,8 +31,10 @@ mod run;
 mod safety;
 mod seeds;
 mod signals;
+mod sim;
 mod source;
 mod surroundings;
+mod sweep;
 mod terminal;
 mod worker;
 

@@ -14,7 +14,7 @@ use crate::crew;
 use crate::layout::{self, Unmade};
 use crate::members::Member;
 use crate::overseer::{Moment, Overseer, Screen};
-use crate::results::{self, Frame, Stand};
+use crate::results::{self, Frame, Scene, Stand};
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
@@ -32,9 +32,10 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    fn frame<'a>(&'a self, started_unix_ms: u64, surroundings: &'a Surroundings) -> Frame<'a> {
+    /// What is known beside the workers.
+    pub(crate) fn frame<'a>(&'a self, started_unix_ms: u64, scene: Scene<'a>) -> Frame<'a> {
         let (plan, members, command_line) = (self.plan, self.members, &self.command_line);
-        Frame { plan, members, command_line, seed: self.seeds.printed(plan), started_unix_ms, surroundings }
+        Frame { plan, members, command_line, seed: self.seeds.printed(plan), started_unix_ms, scene }
     }
 }
 
@@ -75,7 +76,7 @@ pub(crate) fn measure(
     let mut surroundings = Surroundings::before(request.plan, request.members);
     let board = Board::new(request.members.len());
     let finished = {
-        let mut screen = Recorder { frame: request.frame(started_unix_ms, &surroundings), show };
+        let mut screen = Recorder { frame: request.frame(started_unix_ms, Scene::Host(&surroundings)), show };
         let mut overseer =
             Overseer::new(request.plan, request.members, &board, signals, request.status_every, &mut screen);
         let shared = Shared {
@@ -91,7 +92,7 @@ pub(crate) fn measure(
     surroundings.after();
     let signal = signals.end();
     let stand = if signal.is_some() { Stand::Interrupted } else { Stand::Over };
-    let run = results::run(&request.frame(started_unix_ms, &surroundings), &board, &finished, stand);
+    let run = results::run(&request.frame(started_unix_ms, Scene::Host(&surroundings)), &board, &finished, stand);
     Ok(Measurement { run, finished, signal })
 }
 

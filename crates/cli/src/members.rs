@@ -53,8 +53,57 @@ impl Unfit {
     }
 }
 
+/// What the files of jobs stand on: the host's, or a modelled volume's.
+pub(crate) trait Ground {
+    /// What is at a path. One that cannot be looked at counts as absent; opening it will tell why.
+    fn fact(&self, job: &Job, path: &str) -> Option<FileFact>;
+
+    /// What keeps a job from being here at all.
+    fn check(&self, job: &Job) -> Result<(), WorkloadError>;
+
+    /// What is wrong with one of them; found before anything is touched.
+    fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError>;
+}
+
+/// The files and devices of this host.
+pub(crate) struct HostGround;
+
+impl Ground for HostGround {
+    fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
+        if job.engine.engine == Engine::Null {
+            return None;
+        }
+        let seen = engine::files::look(Path::new(path)).ok().flatten()?;
+        Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block })
+    }
+
+    /// `directory` is not made where it is missing: it is likely misspelt, or a filesystem that is not mounted.
+    fn check(&self, job: &Job) -> Result<(), WorkloadError> {
+        let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
+        missing.map_or_else(
+            || processors_exist(job),
+            |path| {
+                let message = format!("{path} is not a directory: make or mount it first, or correct the path");
+                Err(WorkloadError { option: "directory", message })
+            },
+        )
+    }
+
+    /// What is neither a file nor a device is refused.
+    fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
+        if job.engine.engine == Engine::Null {
+            return Ok(());
+        }
+        let refused = files.files.iter().find_map(|file| engine::files::look(Path::new(&file.path)).err());
+        match refused.filter(|error| error.errno.is_none()) {
+            Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// All members of a plan, in order; and for each job that cannot run the first reason.
-pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds) -> (Vec<Member>, Vec<Unfit>) {
+pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds, ground: &dyn Ground) -> (Vec<Member>, Vec<Unfit>) {
     let (mut members, mut unfit) = (Vec::new(), Vec::new());
     let (mut group, mut stage) = (0, 0);
     let mut planned = Planned::default();
@@ -66,12 +115,14 @@ pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds) -> (Vec<Member
         for clone in clones(job.grouping.numjobs) {
             let mut member =
                 Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
-            let expected = |path: &str| planned.expected(path, fact(job, path));
-            let files = directories_exist(job)
-                .and_then(|()| workload::plan_files(job, dialect, member.worker(), seeds.of(job), &expected));
-            match files.and_then(|files| usable(job, files)).and_then(|files| processors_exist(job).map(|()| files)) {
+            let expected = |path: &str| planned.expected(path, ground.fact(job, path));
+            let planned_files = ground
+                .check(job)
+                .and_then(|()| workload::plan_files(job, dialect, member.worker(), seeds.of(job), &expected))
+                .and_then(|files| ground.check_files(job, &files).map(|()| files));
+            match planned_files {
                 Ok(files) => {
-                    member.files = planned.add(files, &|path| fact(job, path));
+                    member.files = planned.add(files, &|path| ground.fact(job, path));
                     members.push(member);
                 }
                 Err(error) => {
@@ -84,15 +135,6 @@ pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds) -> (Vec<Member
     (members, unfit)
 }
 
-/// `directory` is not made where it is missing: it is likely misspelt, or a filesystem that is not mounted.
-fn directories_exist(job: &Job) -> Result<(), WorkloadError> {
-    let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
-    missing.map_or(Ok(()), |path| {
-        let message = format!("{path} is not a directory: make or mount it first, or correct the path");
-        Err(WorkloadError { option: "directory", message })
-    })
-}
-
 /// As fio does, and before anything is touched: a processor that is not there is likely another host's.
 fn processors_exist(job: &Job) -> Result<(), WorkloadError> {
     let last = engine::probe::last_processor();
@@ -101,18 +143,6 @@ fn processors_exist(job: &Job) -> Result<(), WorkloadError> {
         let message = format!("there is no processor {cpu} on this host: name some from 0 to {last}");
         Err(WorkloadError { option: "cpus_allowed", message })
     })
-}
-
-/// What is neither a file nor a device is refused before anything is touched.
-fn usable(job: &Job, plan: FilePlan) -> Result<FilePlan, WorkloadError> {
-    if job.engine.engine == Engine::Null {
-        return Ok(plan);
-    }
-    let refused = plan.files.iter().find_map(|file| engine::files::look(Path::new(&file.path)).err());
-    match refused.filter(|error| error.errno.is_none()) {
-        Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
-        None => Ok(plan),
-    }
 }
 
 /// The clones of a job in the order in which they run and are reported: fio's, the first and then backwards.
@@ -145,14 +175,4 @@ impl Planned {
         }
         files
     }
-}
-
-/// What is at a path, as far as planning needs it. A path that cannot be looked at counts as absent here; opening
-/// it will tell why.
-fn fact(job: &Job, path: &str) -> Option<FileFact> {
-    if job.engine.engine == Engine::Null {
-        return None;
-    }
-    let seen = engine::files::look(Path::new(path)).ok().flatten()?;
-    Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block })
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use analyse::Verdict;
 use record::Run;
-use report::Style;
 use report::fio::{self, Options};
+use report::{Point, Style};
 
-use crate::args::Format;
+use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
 use crate::terminal::{Terminal, tell, why};
 
@@ -42,20 +42,34 @@ const ENDINGS: [(&str, Kind); 6] = [
     (".prom", Kind::OpenMetrics),
 ];
 
+/// What a file of this name holds.
+fn kind(path: &Path) -> Result<Kind, String> {
+    let name = path.to_string_lossy();
+    match ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
+        Some((_, kind)) => Ok(*kind),
+        None => {
+            let known: Vec<&str> = ENDINGS.iter().map(|(ending, _)| *ending).collect();
+            Err(format!("--output {name}: the ending says what to write: use one of {}", known.join(" ")))
+        }
+    }
+}
+
 impl Output {
-    /// Opens `path` for results.
+    /// Opens files for results: none before all their names are known to be good, because opening one empties it.
     ///
     /// # Errors
     ///
-    /// An ending that stands for nothing, or the system's refusal.
-    pub(crate) fn open(path: &Path) -> Result<Self, String> {
-        let name = path.to_string_lossy();
-        let Some((_, kind)) = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) else {
-            let known: Vec<&str> = ENDINGS.iter().map(|(ending, _)| *ending).collect();
-            return Err(format!("--output {name}: the ending says what to write: use one of {}", known.join(" ")));
+    /// An ending that stands for nothing, a name given twice, or the system's refusal.
+    pub(crate) fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
+        let kinds = paths.iter().map(|path| kind(path)).collect::<Result<Vec<_>, _>>()?;
+        if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
+            return Err(format!("--output {}: it is given twice: give each file once", twice.display()));
+        }
+        let open = |(path, kind): (&PathBuf, Kind)| {
+            let file = File::create(path).map_err(|error| format!("--output {}: {}", path.display(), why(&error)))?;
+            Ok(Self { path: path.clone(), kind, file })
         };
-        let file = File::create(path).map_err(|error| format!("--output {name}: {}", why(&error)))?;
-        Ok(Self { path: path.to_owned(), kind: *kind, file })
+        paths.iter().zip(kinds).map(open).collect()
     }
 
     /// Writes the results.
@@ -72,9 +86,52 @@ impl Output {
             Kind::OpenMetrics => report::open_metrics(run),
             Kind::FioJson => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
         };
+        self.put(&text)
+    }
+
+    /// Writes the results of a sweep.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_sweep(&mut self, points: &[Point]) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Json => report::sweep_json(points),
+            Kind::Csv => report::sweep_csv(points),
+            Kind::Markdown => report::sweep_markdown(points),
+            Kind::Text | Kind::OpenMetrics | Kind::FioJson => report::sweep_text(points),
+        };
+        self.put(&text)
+    }
+
+    fn put(&mut self, text: &str) -> Result<(), String> {
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
         written.map_err(|error| format!("--output {}: {}", self.path.display(), why(&error)))
     }
+}
+
+/// Opens the files for the results of a sweep.
+///
+/// # Errors
+///
+/// What holds one run only, an ending that stands for nothing, or the system's refusal.
+pub(crate) fn open_for_sweep(options: &RunOptions) -> Result<Vec<Output>, String> {
+    if !matches!(options.format, Format::Text | Format::Json) {
+        return Err("--format: a sweep is printed as text or json".to_owned());
+    }
+    if options.events.is_some() {
+        return Err("--events: a sweep has none: its points run side by side; leave it out".to_owned());
+    }
+    let of_one_run = |path: &&PathBuf| matches!(kind(path), Ok(Kind::OpenMetrics | Kind::FioJson));
+    match options.output.iter().find(of_one_run) {
+        Some(path) => Err(format!("--output {}: a sweep is written as .json .csv .md .txt", path.display())),
+        None => Output::open_all(&options.output),
+    }
+}
+
+/// What standard output carries of a sweep.
+pub(crate) fn sweep_document(points: &[Point], format: Format) -> String {
+    if format == Format::Json { report::sweep_json(points) } else { report::sweep_text(points) }
 }
 
 /// What standard output carries.

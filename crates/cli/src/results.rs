@@ -4,7 +4,8 @@ use std::path::Path;
 
 use engine::files::FileKind;
 use job::{Engine, Plan};
-use record::{Asked, Evidence, Host, Note, Outcome, Run, TargetFacts, TargetKind, Tool};
+use record::{Asked, DiskUse, Evidence, Host, Model, Note, Outcome, Run, TargetFacts, TargetKind, Tool};
+use units::Nanos;
 
 use crate::board::Board;
 use crate::members::Member;
@@ -18,7 +19,41 @@ pub(crate) struct Frame<'a> {
     pub(crate) command_line: &'a [String],
     pub(crate) seed: u64,
     pub(crate) started_unix_ms: u64,
-    pub(crate) surroundings: &'a Surroundings,
+    pub(crate) scene: Scene<'a>,
+}
+
+/// What a run stands on.
+#[derive(Clone, Copy)]
+pub(crate) enum Scene<'a> {
+    /// The files and devices of this host.
+    Host(&'a Surroundings),
+    /// Modelled volumes.
+    Model(&'a Model),
+}
+
+impl Scene<'_> {
+    /// Milliseconds since 1970, and the distance from UTC in seconds. Virtual time has no date: it begins at zero.
+    fn now(&self) -> (u64, i32) {
+        match self {
+            Self::Model(model) if model.virtual_time => (Nanos::new(model.elapsed_ns).millis(), 0),
+            _ => (worker::unix_ms(), jiff::Zoned::now().offset().seconds()),
+        }
+    }
+
+    /// Where it takes place. What virtual time brings depends on no host.
+    fn host(&self) -> Host {
+        match self {
+            Self::Model(model) if model.virtual_time => Host::default(),
+            _ => host(),
+        }
+    }
+
+    fn disk_use(&self) -> Vec<DiskUse> {
+        match self {
+            Self::Host(surroundings) => surroundings.disk_use(),
+            Self::Model(_) => Vec::new(),
+        }
+    }
 }
 
 /// Whether the run is over, and how.
@@ -31,7 +66,7 @@ pub(crate) enum Stand {
 
 /// The record of a run, at its end or in its middle.
 pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand: Stand) -> Run {
-    let now = worker::unix_ms();
+    let (now, utc_offset_s) = frame.scene.now();
     let workers: Vec<_> = frame.members.iter().map(|member| one(frame, board, finished, member, now)).collect();
     let failed = workers.iter().any(|worker| worker.error != 0);
     Run {
@@ -39,15 +74,19 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
         tool: Tool { name: "fathom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
         started_unix_ms: frame.started_unix_ms,
         taken_unix_ms: now,
-        utc_offset_s: jiff::Zoned::now().offset().seconds(),
+        utc_offset_s,
         command_line: frame.command_line.to_vec(),
         seed: Some(frame.seed),
-        host: host(),
+        host: frame.scene.host(),
         globals: frame.plan.globals.clone(),
         asked: asked(frame.plan, frame.members),
         jobs: record::collect(&workers),
-        disks: frame.surroundings.disk_use(),
+        disks: frame.scene.disk_use(),
         notes: notes(frame.plan),
+        model: match frame.scene {
+            Scene::Host(_) => None,
+            Scene::Model(model) => Some(model.clone()),
+        },
         outcome: match stand {
             Stand::Running => Outcome::Running,
             Stand::Interrupted => Outcome::Interrupted,
@@ -82,10 +121,11 @@ pub(crate) fn asked(plan: &Plan, members: &[Member]) -> Vec<Asked> {
 }
 
 fn targets(frame: &Frame<'_>, member: &Member) -> Vec<TargetFacts> {
+    let Scene::Host(surroundings) = frame.scene else { return Vec::new() };
     if frame.plan.jobs[member.job].engine.engine == Engine::Null {
         return Vec::new();
     }
-    member.files.files.iter().filter_map(|file| frame.surroundings.target(&file.path)).collect()
+    member.files.files.iter().filter_map(|file| surroundings.target(&file.path)).collect()
 }
 
 /// What a path is, for the record.

@@ -10,52 +10,76 @@ use crate::args::RunOptions;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
-use crate::measure::{self, Measurement, Request};
-use crate::members::{self, Member};
+use crate::measure::{self, Measurement, Request, Show};
+use crate::members::{self, HostGround, Member};
+use crate::modelled::{Pace, Use};
 use crate::outputs::{self, Output};
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::{Terminal, tell, why};
 use crate::worker::{Finished, unix_ms};
-use crate::{diagnostics, dump, explain, growth, layout, safety};
+use crate::{diagnostics, dump, explain, growth, layout, modelled, safety, sim};
 
 /// Reads, checks, measures, explains.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Exit {
     let Some(plan) = read(options, jobs) else { return Exit::Usage };
-    let seeds = Seeds::new(options.seed);
-    let Some(members) = enlist(&plan, seeds) else { return Exit::Usage };
-    if options.explain {
-        return outputs::say(&explain::jobs(&plan));
+    match modelled::used(&plan) {
+        Use::Nowhere => on_host(options, &plan, words),
+        Use::Everywhere => sim::carry_out(options, plan, words, Pace::Real),
+        Use::Mixed => {
+            complain(std::iter::once(
+                "some jobs are on modelled volumes and some are not: run them one after the other",
+            ));
+            Exit::Usage
+        }
     }
-    let layouts = layout::wanted(&plan, &members, seeds);
+}
+
+/// Jobs on the devices and files of this host.
+fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Exit {
+    let seeds = Seeds::new(options.seed);
+    let Some(members) = enlist(plan, seeds) else { return Exit::Usage };
+    if options.explain {
+        return outputs::say(&explain::jobs(plan));
+    }
+    let layouts = layout::wanted(plan, &members, seeds);
     let growths = growth::of(&layouts);
-    let mut dangers = safety::check(&plan, &members, &options.allow_destroy);
-    dangers.extend(growth::against_no_creation(&plan, &members));
+    let mut dangers = safety::check(plan, &members, &options.allow_destroy);
+    dangers.extend(growth::against_no_creation(plan, &members));
     dangers.extend(growth::against_surprise(&growths, &options.allow_destroy));
     dangers.extend(layout::without_room(&layouts));
     if options.dry_run {
-        let said = outputs::say(&explain::dry_run(&plan, &members, &growths, &dangers));
+        let said = outputs::say(&explain::dry_run(plan, &members, &growths, &dangers));
         return if dangers.is_empty() { said } else { Exit::Usage };
     }
     if !dangers.is_empty() {
         complain(dangers.iter().map(String::as_str));
         return Exit::Usage;
     }
-    let command_line = std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect();
     let request = Request {
-        plan: &plan,
+        plan,
         dialect: Dialect::Strict,
         members: &members,
         layouts: &layouts,
         seeds,
-        command_line,
+        command_line: command_line(words),
         status_every: None,
     };
-    measure_and_print(options, &request)
+    measure_and_print(options, &request, measure::measure)
 }
 
-fn measure_and_print(options: &RunOptions, request: &Request<'_>) -> Exit {
+/// The command line, as results repeat it.
+pub(crate) fn command_line(words: &[String]) -> Vec<String> {
+    std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect()
+}
+
+/// Opens what results go to, measures, and says how it all ended.
+pub(crate) fn measure_and_print(
+    options: &RunOptions,
+    request: &Request<'_>,
+    measure: impl FnOnce(&Request<'_>, &Signals, &mut dyn Show) -> Result<Measurement, engine::Error>,
+) -> Exit {
     let (mut files, mut events) = match open_outputs(options) {
         Ok(opened) => opened,
         Err(problem) => {
@@ -69,7 +93,7 @@ fn measure_and_print(options: &RunOptions, request: &Request<'_>) -> Exit {
     };
     events.tell(&Event::Start { unix_ms: unix_ms(), command_line: request.command_line.clone() });
     let mut display = Display::new(options.progress, events);
-    let measured = measure::measure(request, &signals, &mut display);
+    let measured = measure(request, &signals, &mut display);
     let mut events = display.end();
     match measured {
         Ok(measured) => {
@@ -84,14 +108,15 @@ fn measure_and_print(options: &RunOptions, request: &Request<'_>) -> Exit {
 }
 
 /// The jobs, with all that is wrong with them on standard error.
-fn read(options: &RunOptions, jobs: &[String]) -> Option<Plan> {
-    let parsed = job::parse_job_arguments(jobs, &options.section, Dialect::Strict, &Outside);
+pub(crate) fn read(options: &RunOptions, jobs: &[String]) -> Option<Plan> {
+    let around = sim::around(options.on.as_deref());
+    let parsed = job::parse_job_arguments(jobs, &options.section, &around, Dialect::Strict, &Outside);
     diagnostics::print(&parsed.diagnostics);
     parsed.into_result().ok().map(|(plan, _)| plan)
 }
 
 fn enlist(plan: &Plan, seeds: Seeds) -> Option<Vec<Member>> {
-    let (members, unfit) = members::enlist(plan, Dialect::Strict, seeds);
+    let (members, unfit) = members::enlist(plan, Dialect::Strict, seeds, &HostGround);
     if unfit.is_empty() {
         return Some(members);
     }
@@ -114,7 +139,7 @@ fn environment(problem: &str) -> Exit {
 
 /// The files for results and for events, opened before time is spent.
 fn open_outputs(options: &RunOptions) -> Result<(Vec<Output>, Events), String> {
-    let files = options.output.iter().map(|path| Output::open(path)).collect::<Result<_, _>>()?;
+    let files = Output::open_all(&options.output)?;
     Ok((files, Events::open(options.events.as_deref())?))
 }
 

@@ -260,7 +260,8 @@ fn setup(job: &Job, issuer: &Issuer, clock: Clock) -> Setup {
         Engine::Pvsync => EngineKind::Pvsync,
         Engine::Pvsync2 => EngineKind::Pvsync2,
         Engine::Mmap => EngineKind::Mmap,
-        Engine::Null => EngineKind::Null,
+        // Jobs on models are no work for an engine; the loop for them is elsewhere.
+        Engine::Null | Engine::Model => EngineKind::Null,
     };
     Setup {
         align: options.iomem_align,
@@ -286,7 +287,8 @@ pub(crate) fn depth(job: &Job) -> u32 {
     if job.engine.engine.is_async() { job.pace.iodepth.max(1) } else { 1 }
 }
 
-fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
+/// How a worker of this job keeps its queue filled.
+pub(crate) fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
     let (extent, pace) = (&job.extent, &job.pace);
     drive::Policy {
         depth: depth(job),
@@ -305,6 +307,7 @@ fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
         },
         verify_fatal: job.verify.fatal,
         keep_damaged: job.verify.dump,
+        ends_others: job.grouping.exitall,
     }
 }
 
@@ -322,7 +325,8 @@ fn delay(member: &Member, job: &Job, seed: u64) -> Nanos {
     least + Nanos::new(if spread == 0 { 0 } else { random.below(spread + 1) })
 }
 
-fn meter_options(job: &Job) -> meter::Options {
+/// What is counted of a job.
+pub(crate) fn meter_options(job: &Job) -> meter::Options {
     let stats = &job.stats;
     let latencies = stats.stats && !stats.gtod_reduce;
     // Who carries out an operation at once never submits; fio has no such figure either.

@@ -32,7 +32,8 @@ use crate::worker::Wake;
 
 /// Runs all workers to their ends.
 ///
-/// `stop` ends them early: nothing more is issued, what is in flight is waited for, and the results so far stand.
+/// `stop` ends them early: nothing more is issued, what is in flight is waited for, and the results so far stand. So
+/// does the end of a worker whose [`Policy::ends_others`] says so, at its instant.
 /// Each worker's tags follow those of the worker before it: worker 0 has `0..depth`, and so on.
 pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: &Stop, watch: &mut W) {
     let mut owners = Vec::new();
@@ -45,7 +46,7 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
     let mut now = target.now();
     let mut look_at = watch.next_look(now);
     let mut turn_ends = watch.next_turn(now);
-    let mut running = workers.len();
+    let (mut running, mut turns) = (workers.len(), 0_u32);
     for worker in workers.iter_mut() {
         worker.arrive(now);
     }
@@ -53,6 +54,10 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
         running -= world.step_ready(workers, target, now);
         if running == 0 {
             break;
+        }
+        if std::mem::take(&mut world.one_ends_all) {
+            world.stop_all(workers);
+            continue;
         }
         let until = world.next_timer().min(look_at);
         target.wait(world.min, until, &mut done);
@@ -62,14 +67,13 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
         };
         world.route(workers, target, &mut done);
         world.wake_due(now);
-        if now >= look_at {
-            let stopping = stop.is_set();
+        turns = turns.wrapping_add(1);
+        if now >= look_at || turns.is_multiple_of(TURNS) && watch.is_overdue() {
             for (index, worker) in workers.iter_mut().enumerate() {
-                if stopping {
-                    worker.stop();
-                    world.wake(index);
-                }
                 watch.look(index, worker.meter_mut(), now);
+            }
+            if stop.is_set() {
+                world.stop_all(workers);
             }
             look_at = watch.next_look(now);
         }
@@ -80,6 +84,9 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
         }
     }
 }
+
+/// How many turns of the loop go by between two questions whether a look is overdue.
+const TURNS: u32 = 256;
 
 /// Who is to be asked next, and when.
 struct World {
@@ -95,6 +102,8 @@ struct World {
     timers: BinaryHeap<Reverse<(Nanos, usize)>>,
     /// How many completions the next wait is for.
     min: u32,
+    /// A worker has ended whose end is that of all.
+    one_ends_all: bool,
 }
 
 impl World {
@@ -107,38 +116,72 @@ impl World {
             asked: Vec::new(),
             timers: BinaryHeap::new(),
             min: 1,
+            one_ends_all: false,
         }
     }
 
     /// Has a worker asked before the next wait.
     #[inline]
     fn wake(&mut self, index: usize) {
-        if !std::mem::replace(&mut self.is_ready[index], true) {
+        // A worker that is alone needs no list.
+        if !std::mem::replace(&mut self.is_ready[index], true) && self.is_ready.len() > 1 {
             self.ready.push(index);
         }
     }
 
     /// Asks each ready worker for operations. Returns how many workers ended.
     fn step_ready<T: Target>(&mut self, workers: &mut [Worker], target: &mut T, now: Nanos) -> usize {
-        let (mut ended, alone) = (0, workers.len() == 1);
         self.min = 1;
+        if let [only] = workers {
+            return self.step_alone(only, target, now);
+        }
+        let mut ended = 0;
         let mut asked = std::mem::take(&mut self.asked);
         std::mem::swap(&mut self.ready, &mut asked);
         for index in asked.drain(..) {
             self.is_ready[index] = false;
             match workers[index].step(target, now) {
-                Wake::Completions(min) if alone => self.min = min,
                 Wake::Completions(_) | Wake::AlreadyEnded => {}
                 Wake::Look => {
                     self.min = 0;
                     self.wake(index);
                 }
                 Wake::At(instant) => self.timers.push(Reverse((instant, index))),
-                Wake::Ended => ended += 1,
+                Wake::Ended => {
+                    ended += 1;
+                    self.one_ends_all |= workers[index].ends_others();
+                }
             }
         }
         self.asked = asked;
         ended
+    }
+
+    /// Asks the only worker, without the lists that several need. Returns how many workers ended.
+    #[inline]
+    fn step_alone<T: Target>(&mut self, worker: &mut Worker, target: &mut T, now: Nanos) -> usize {
+        if !std::mem::replace(&mut self.is_ready[0], false) {
+            return 0;
+        }
+        match worker.step(target, now) {
+            Wake::Completions(min) => self.min = min,
+            Wake::Look => {
+                self.min = 0;
+                self.is_ready[0] = true;
+            }
+            Wake::At(instant) => self.timers.push(Reverse((instant, 0))),
+            Wake::AlreadyEnded => {}
+            Wake::Ended => return 1,
+        }
+        0
+    }
+
+    /// Has all workers issue nothing more, and asks them what they still wait for.
+    fn stop_all(&mut self, workers: &mut [Worker]) {
+        for (index, worker) in workers.iter_mut().enumerate() {
+            worker.stop();
+            self.wake(index);
+        }
     }
 
     fn next_timer(&self) -> Nanos {

@@ -41,6 +41,8 @@ pub struct Policy {
     pub verify_fatal: bool,
     /// Keep damaged blocks with their failures, and what they should have been.
     pub keep_damaged: bool,
+    /// Its end ends the other workers of the call.
+    pub ends_others: bool,
 }
 
 impl Default for Policy {
@@ -58,6 +60,7 @@ impl Default for Policy {
             on_error: OnError::default(),
             verify_fatal: false,
             keep_damaged: false,
+            ends_others: false,
         }
     }
 }

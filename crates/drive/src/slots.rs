@@ -44,6 +44,11 @@ impl Slots {
         self.base = base;
     }
 
+    /// The lowest of its tags.
+    pub(crate) fn first_tag(&self) -> Tag {
+        Tag(self.base)
+    }
+
     pub(crate) fn depth(&self) -> u32 {
         self.flights.len() as u32
     }

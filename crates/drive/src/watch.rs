@@ -8,6 +8,12 @@ pub trait Watch {
     /// When to look next; also how soon a stop is noticed when nothing completes.
     fn next_look(&mut self, now: Nanos) -> Nanos;
 
+    /// Whether to look although the instant of the next look has not come: where time is virtual, any amount of work
+    /// fits into an instant. Asked every few hundred turns of the loop.
+    fn is_overdue(&mut self) -> bool {
+        false
+    }
+
     /// When to give way next. Unlike a look, it is not woken up for: who waits has given way.
     fn next_turn(&mut self, now: Nanos) -> Nanos {
         let _ = now;

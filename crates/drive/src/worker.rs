@@ -159,7 +159,14 @@ impl Worker {
         if self.ended { Some(self.ending.unwrap_or(Ending::Complete)) } else { None }
     }
 
-    pub(crate) fn depth(&self) -> u32 {
+    /// Whether its end is that of the others.
+    pub(crate) fn ends_others(&self) -> bool {
+        self.policy.ends_others
+    }
+
+    /// How many operations it can have in flight.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
         self.slots.depth()
     }
 
@@ -177,7 +184,9 @@ impl Worker {
 
     /// Issues nothing more.
     pub(crate) fn stop(&mut self) {
-        self.ending.get_or_insert(Ending::Stopped);
+        if !self.ended {
+            self.ending.get_or_insert(Ending::Stopped);
+        }
     }
 
     /// Issues what can be issued now and says what to wait for.
@@ -288,6 +297,7 @@ impl Worker {
     /// operation.
     #[cold]
     fn invalidate<T: Target>(&mut self, target: &mut T) -> Nanos {
+        target.turn_to(self.slots.first_tag());
         for (file, region) in (0..).zip(self.issuer.regions()) {
             target.invalidate(file, region.start, region.length);
         }

@@ -360,7 +360,7 @@ fn a_stop_ends_the_run_with_its_results_so_far() {
     drive(std::slice::from_mut(&mut worker), &mut memory(2), &stop, &mut watch);
     assert_eq!(worker.ending(), Some(Ending::Stopped));
     let ios = worker.meter_mut().finished().ios() as f64;
-    close(ios, 62_000.0, 0.03);
+    close(ios, 60_000.0, 0.001);
 }
 
 #[test]
@@ -589,4 +589,58 @@ fn workers_that_take_few_completions_at_a_time_share_a_world_and_keep_their_time
     let ios: Vec<f64> = workers.iter_mut().map(|worker| worker.meter_mut().finished().ios() as f64).collect();
     close(ios[0], 160_000.0, 0.005);
     close(ios[1], 20_000.0, 0.005);
+}
+
+/// Stops the run once so many looks were overdue.
+struct Impatient<'a> {
+    asked: u32,
+    stop: &'a Stop,
+}
+
+impl Watch for Impatient<'_> {
+    fn next_look(&mut self, _: Nanos) -> Nanos {
+        Nanos::MAX
+    }
+    fn is_overdue(&mut self) -> bool {
+        self.asked += 1;
+        true
+    }
+    fn look(&mut self, _: usize, _: &mut Meter, _: Nanos) {
+        if self.asked >= 3 {
+            self.stop.set();
+        }
+    }
+}
+
+/// Where operations take no time, the instant of the next look never came.
+#[test]
+fn a_run_in_which_time_stands_still_can_be_stopped() {
+    let job = job("rw=randread time_based runtime=100 iodepth=2");
+    let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
+    let instant = Model { files: vec![FILE_BYTES], depth: 2, buffer_bytes: 4096, ..Model::default() };
+    let mut target = Memory::new(&Model { latency: Nanos::ZERO, ..instant });
+    drive(std::slice::from_mut(&mut worker), &mut target, &stop, &mut Impatient { asked: 0, stop: &stop });
+    assert_eq!((worker.ending(), target.now()), (Some(Ending::Stopped), Nanos::ZERO));
+}
+
+/// In one virtual loop the others went on to their own ends.
+#[test]
+fn the_end_of_one_is_that_of_the_others_where_it_says_so() {
+    let short = job("rw=randread time_based runtime=1 iodepth=2");
+    let long = job("rw=randread time_based runtime=100 iodepth=2");
+    let (done, late) = (job("rw=read size=64k"), job("rw=read size=64k"));
+    let mut workers = [
+        worker_of(&long, 0, |_| ()),
+        worker_of(&done, 1, |_| ()),
+        worker_of(&short, 2, |policy| policy.ends_others = true),
+        worker_of(&late, 3, |policy| policy.delay = Nanos::from_secs(50)),
+    ];
+    let mut target = memory(6);
+    drive(&mut workers, &mut target, &Stop::new(), &mut Unwatched);
+    let endings = workers.each_ref().map(Worker::ending);
+    let [long, short, late] = [Ending::Stopped, Ending::Runtime, Ending::Stopped].map(Some);
+    assert_eq!(endings, [long, Some(Ending::Complete), short, late]);
+    let second = Nanos::from_secs(1);
+    assert!(target.now() >= second && target.now() <= second + LATENCY + LATENCY, "{:?}", target.now());
+    assert_eq!(workers[3].meter_mut().finished().ios(), 0);
 }

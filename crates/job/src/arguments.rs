@@ -7,8 +7,8 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec};
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::Findings;
-use crate::suggest::closest;
 use crate::table::{self, Kind, OPTIONS, OptionSpec};
+use units::closest;
 
 /// The command line, taken apart.
 #[derive(Clone, Debug, Default)]

@@ -103,6 +103,7 @@ fn default_engine() -> EngineOptions {
         sqthread_poll_cpu: None,
         mem: Memory::Malloc,
         iomem_align: 0,
+        volume: None,
     }
 }
 

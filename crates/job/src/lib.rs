@@ -32,7 +32,6 @@ mod settle;
 mod showcmd;
 mod source;
 mod strict;
-mod suggest;
 pub mod table;
 mod warn;
 
@@ -40,7 +39,7 @@ pub use diagnostic::{Diagnostic, Parsed, Place, Severity};
 pub use host::{Eta, HostOptions, OutputFormat};
 pub use model::*;
 pub use parse::{
-    Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
+    Around, Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
 };
 pub use raw::{RawFile, RawJob, RawOption};
 pub use showcmd::showcmd;

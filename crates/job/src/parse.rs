@@ -36,7 +36,7 @@ pub fn parse_raw(name: &str, text: &[u8], dialect: Dialect, source: &dyn Source)
 /// Reads the text of one job file, all sections of it.
 pub fn parse_file_text(name: &str, text: &[u8], dialect: Dialect, source: &dyn Source) -> Parsed<Plan> {
     let raw = parse_raw(name, text, dialect, source);
-    resolve(&RawFile::default(), &[raw.value], &[], dialect, raw.diagnostics)
+    resolve(&RawFile::default(), &[raw.value], Resolver::new(dialect, &[], &Around::default()), raw.diagnostics)
 }
 
 /// Reads job files by their paths; with `sections`, only those.
@@ -46,7 +46,16 @@ pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, sour
     let mut diagnostics = Vec::new();
     let paths: Vec<_> = paths.iter().map(|path| (path.as_str(), None)).collect();
     let files = read_files(&paths, dialect, source, &mut diagnostics);
-    resolve(&RawFile::default(), &files, sections, dialect, diagnostics)
+    resolve(&RawFile::default(), &files, Resolver::new(dialect, sections, &Around::default()), diagnostics)
+}
+
+/// What every job is given beside what it says itself. Results do not repeat it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Options before all others, which a job may set anew: names and values.
+    pub before: Vec<(String, String)>,
+    /// Options after all others.
+    pub after: Vec<(String, String)>,
 }
 
 /// Reads job options and job files, as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.
@@ -55,12 +64,13 @@ pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, sour
 pub fn parse_job_arguments(
     args: &[String],
     sections: &[String],
+    around: &Around,
     dialect: Dialect,
     source: &dyn Source,
 ) -> Parsed<Plan> {
     let mut arguments = arguments::read(args, dialect, false);
     arguments.jobs.jobs.retain(|job| job.global || sections.is_empty() || sections.contains(&job.title));
-    let parsed = invocation(arguments, sections, dialect, source);
+    let parsed = invocation(arguments, sections, around, dialect, source);
     Parsed { value: parsed.value.plan, diagnostics: parsed.diagnostics }
 }
 
@@ -68,15 +78,21 @@ pub fn parse_job_arguments(
 pub fn parse_command_line(args: &[String], dialect: Dialect, source: &dyn Source) -> Parsed<Invocation> {
     let arguments = arguments::read(args, dialect, true);
     let sections = arguments.host.sections.clone();
-    invocation(arguments, &sections, dialect, source)
+    invocation(arguments, &sections, &Around::default(), dialect, source)
 }
 
-fn invocation(arguments: Arguments, sections: &[String], dialect: Dialect, source: &dyn Source) -> Parsed<Invocation> {
+fn invocation(
+    arguments: Arguments,
+    sections: &[String],
+    around: &Around,
+    dialect: Dialect,
+    source: &dyn Source,
+) -> Parsed<Invocation> {
     let Arguments { host, jobs, files, mut diagnostics } = arguments;
     let paths: Vec<_> = files.iter().map(|(path, place)| (path.as_str(), Some(place))).collect();
     let raw = read_files(&paths, dialect, source, &mut diagnostics);
     let showcmd = if host.showcmd { show(&jobs, &raw, sections) } else { Vec::new() };
-    let plan = resolve(&jobs, &raw, sections, dialect, diagnostics);
+    let plan = resolve(&jobs, &raw, Resolver::new(dialect, sections, around), diagnostics);
     let asks_for_help = host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some();
     let runs_nothing = asks_for_help || host.parse_only || host.showcmd;
     let diagnostics = plan.diagnostics.into_iter().filter(|d| !runs_nothing || d.code != NO_JOBS).collect();
@@ -116,11 +132,9 @@ pub const NO_JOBS: &str = "no-jobs";
 fn resolve(
     command_line: &RawFile,
     files: &[RawFile],
-    sections: &[String],
-    dialect: Dialect,
+    mut resolver: Resolver<'_>,
     mut diagnostics: Vec<Diagnostic>,
 ) -> Parsed<Plan> {
-    let mut resolver = Resolver::new(dialect, sections);
     resolver.add(command_line, true);
     for (index, file) in files.iter().enumerate() {
         resolver.add(file, index == 0);

@@ -1,5 +1,7 @@
 //! The first stage: keys, values and their places, without any meaning.
 
+use std::sync::Arc;
+
 use crate::diagnostic::Place;
 use crate::table;
 
@@ -23,6 +25,25 @@ pub struct RawOption {
 }
 
 impl RawOption {
+    /// An option that stands on the command line in other words.
+    pub(crate) fn of_words(key: &str, value: &str) -> Self {
+        let text: Arc<str> = Arc::from(format!("--{key}={value}"));
+        let place = |column, length| {
+            let (source, text) = (Arc::from("command line"), Arc::clone(&text));
+            Place { source, line: 1, column, length, text }
+        };
+        let (key_length, value_length) = (key.chars().count(), value.chars().count());
+        Self {
+            key: key.to_owned(),
+            value: Some(value.to_owned()),
+            key_place: place(3, key_length),
+            value_place: place(4 + key_length, value_length),
+            verbatim: true,
+            cut: None,
+            unset: Vec::new(),
+        }
+    }
+
     /// The place of some bytes of the value: the whole value if they cannot be told apart.
     pub(crate) fn place_of(&self, bytes: &std::ops::Range<usize>) -> Place {
         let value = self.value.as_deref().unwrap_or("");

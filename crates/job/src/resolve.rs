@@ -7,6 +7,7 @@ use crate::apply::apply;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::Draft;
 use crate::model::{Job, Origin, Plan};
+use crate::parse::Around;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::{Finding, Findings};
 use crate::settle::settle;
@@ -17,8 +18,12 @@ use crate::{strict, warn};
 pub(crate) struct Resolver<'a> {
     dialect: Dialect,
     sections: &'a [String],
+    /// What jobs of a file begin with before it says anything.
+    first: Base,
     /// What later jobs begin with.
     defaults: Base,
+    /// What is said of every job after it has spoken.
+    after: Vec<RawOption>,
     plan: Plan,
     diagnostics: Vec<Diagnostic>,
 }
@@ -32,16 +37,26 @@ struct Base {
 
 impl<'a> Resolver<'a> {
     /// Keeps only the sections named, if any are; global sections and jobs of the command line stay.
-    pub(crate) fn new(dialect: Dialect, sections: &'a [String]) -> Self {
-        let (defaults, plan, diagnostics) = (Base::default(), Plan::default(), Vec::new());
-        Self { dialect, sections, defaults, plan, diagnostics }
+    pub(crate) fn new(dialect: Dialect, sections: &'a [String], around: &Around) -> Self {
+        let options = |pairs: &[(String, String)]| -> Vec<RawOption> {
+            pairs.iter().map(|(key, value)| RawOption::of_words(key, value)).collect()
+        };
+        let (plan, diagnostics) = (Plan::default(), Vec::new());
+        let (defaults, after) = (Base::default(), options(&around.after));
+        let mut resolver = Self { dialect, sections, first: Base::default(), defaults, after, plan, diagnostics };
+        let mut first = Base::default();
+        resolver.apply_all(&mut first, &mut options(&around.before).iter());
+        // They are nobody's words: what does not go with them is no slip of the job.
+        first.given.clear();
+        resolver.defaults = first.clone();
+        Self { first, ..resolver }
     }
 
     /// Adds the jobs of a file. Each file but the first begins with fio's defaults, and its first job waits for all
     /// jobs before it.
     pub(crate) fn add(&mut self, file: &RawFile, first: bool) {
         if !first {
-            self.defaults = Base::default();
+            self.defaults = self.first.clone();
             // Results repeat the global options of the last file only.
             self.plan.globals.clear();
         }
@@ -64,13 +79,15 @@ impl<'a> Resolver<'a> {
     fn section(&mut self, raw: &RawJob) {
         if raw.global {
             let mut base = std::mem::take(&mut self.defaults);
-            let echo = self.apply_all(&mut base, raw);
+            let echo = self.apply_all(&mut base, &mut raw.in_order().into_iter());
             self.plan.globals.extend(echo);
             self.defaults = base;
         } else if raw.ordered || self.sections.is_empty() || self.sections.contains(&raw.title) {
             let mut base = self.defaults.clone();
             base.draft.name = None;
-            let echo = self.apply_all(&mut base, raw);
+            let echo = self.apply_all(&mut base, &mut raw.in_order().into_iter());
+            let after = self.after.clone();
+            self.apply_all(&mut base, &mut after.iter());
             let job = self.job(base, raw, echo);
             self.plan.jobs.push(job);
         }
@@ -96,9 +113,9 @@ impl<'a> Resolver<'a> {
     }
 
     /// Applies a section's options, and tells how results repeat them.
-    fn apply_all(&mut self, base: &mut Base, raw: &RawJob) -> Vec<(String, String)> {
+    fn apply_all(&mut self, base: &mut Base, options: &mut dyn Iterator<Item = &RawOption>) -> Vec<(String, String)> {
         let mut echo = Vec::new();
-        for option in raw.in_order() {
+        for option in options {
             let engine = base.draft.job.engine.engine.name();
             let known = table::find_all(&option.key);
             match table::find(&option.key, engine) {

@@ -111,6 +111,8 @@ fn settle_depth(pace: &mut Pace) {
 /// Forgets what another engine was told.
 fn settle_engine(options: &mut EngineOptions) {
     let ring = options.engine == Engine::IoUring;
+    // A modelled volume has no page cache before it; other engines on one have, as on a real one.
+    options.direct |= options.engine == Engine::Model;
     options.hipri &= ring || options.engine == Engine::Pvsync2;
     options.fixedbufs &= ring;
     options.registerfiles &= ring;

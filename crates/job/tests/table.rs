@@ -100,7 +100,11 @@ fn other_value(spec: &OptionSpec) -> String {
 #[test]
 fn every_supported_option_changes_the_job() {
     for spec in OPTIONS.iter().filter(|spec| spec.status == Status::Supported) {
-        let engine = if spec.name == "ioengine" { "psync" } else { "io_uring" };
+        let engine = match spec.name {
+            "ioengine" => "psync",
+            _ if spec.engines == ["model"] => "model",
+            _ => "io_uring",
+        };
         let base = format!("ioengine={engine}\niodepth=64\nnrfiles=2\ndirect=0\nruntime=60");
         let changed = settings(&format!("{base}\n{}={}", spec.name, other_value(spec)));
         assert_ne!(changed, settings(&base), "{}", spec.name);

@@ -19,6 +19,7 @@ pub mod fio;
 mod latency;
 mod log;
 mod measured;
+mod model;
 mod run;
 mod shares;
 mod store;
@@ -28,6 +29,7 @@ pub use declared::{Declared, Kept, PerKind, Sizes};
 pub use latency::LatencyStats;
 pub use log::LogLine;
 pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};
+pub use model::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume};
 pub use run::{
     Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Run, TargetFacts, TargetKind, Tool,
 };

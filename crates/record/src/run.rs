@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, DirectionResult, Kind, Measured, Samples};
+use crate::{Declared, DirectionResult, Kind, Measured, Model, Samples};
 
 /// What one run leaves behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Run {
     pub disks: Vec<DiskUse>,
     /// What users should know that is not in the numbers.
     pub notes: Vec<Note>,
+    /// What modelled volumes have to say; `None` where the run was on real ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Model>,
     /// How it ended.
     pub outcome: Outcome,
 }

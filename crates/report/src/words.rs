@@ -27,6 +27,17 @@ impl Figures<'_> {
         Nanos::new(self.value(quantity).round() as u64).to_string()
     }
 
+    /// A time that may be hours.
+    fn span(&self, quantity: Quantity) -> String {
+        let secs = self.value(quantity) / 1e9;
+        match secs {
+            secs if secs < 120.0 => self.time(quantity),
+            secs if secs < 7200.0 => format!("{} min", significant(secs / 60.0, 3)),
+            secs if secs < 172_800.0 => format!("{} h", significant(secs / 3600.0, 3)),
+            secs => format!("{} days", grouped((secs / 86_400.0) as u64)),
+        }
+    }
+
     fn bytes(&self, quantity: Quantity) -> String {
         Bytes::new(self.value(quantity) as u64).to_string()
     }
@@ -86,13 +97,10 @@ fn statement(finding: &Finding, job: &JobResult) -> String {
         Code::LatencyBound => latency_bound(figures),
         Code::DeviceFlat => device_flat(figures),
         Code::QueueFull => queue_full(figures),
+        Code::ModelHeldBack => model_held_back(finding, figures),
+        Code::ModelNotReached => model_not_reached(finding, figures),
         Code::RateKept => rate_kept(figures),
-        Code::BurstOrDrift => format!(
-            "Throughput changed during the run: {} IOPS in its first third, {} in its last. An average of both \
-             describes neither.",
-            figures.count(Quantity::EarlyIops),
-            figures.count(Quantity::LateIops)
-        ),
+        Code::BurstOrDrift => burst_or_drift(finding, figures),
         Code::ShortRun => format!(
             "The run was short: {} operations in {}. Bursts, caches and garbage collection do not show in so little.",
             figures.whole(Quantity::Operations),
@@ -123,6 +131,78 @@ fn errors(figures: &Figures<'_>) -> String {
     }
     let which = if errors == 1 { "with" } else { "the first with" };
     format!("{failed}, {which} error {first} ({}).", error_text(first))
+}
+
+fn burst_or_drift(finding: &Finding, figures: &Figures<'_>) -> String {
+    let reason = if figures.has(Quantity::CreditsGone) {
+        format!(": the credits of {} ran out {} after the start", subject(finding), figures.span(Quantity::CreditsGone))
+    } else {
+        String::new()
+    };
+    format!(
+        "Throughput changed during the run, from {} IOPS in its first third to {} in its last{reason}. An average of \
+         both describes neither.",
+        figures.count(Quantity::EarlyIops),
+        figures.count(Quantity::LateIops)
+    )
+}
+
+fn model_held_back(finding: &Finding, figures: &Figures<'_>) -> String {
+    if figures.has(Quantity::CreditsGone) {
+        return format!(
+            "The limit is {}: its credits ran out {} after the start. It held {} of the operations back, each of all by \
+             {} on average. {} IOPS are a mean of before and after.",
+            subject(finding),
+            figures.span(Quantity::CreditsGone),
+            figures.share(Quantity::DecidedShare),
+            figures.time(Quantity::HeldMean),
+            figures.count(Quantity::Iops)
+        );
+    }
+    format!(
+        "The limit is {}: it held {} of the operations back, each of all by {} on average. {} IOPS is all it gives; \
+         {} in flight would reach it too, and more only wait longer.{}",
+        subject(finding),
+        figures.share(Quantity::DecidedShare),
+        figures.time(Quantity::HeldMean),
+        figures.count(Quantity::Iops),
+        figures.whole(Quantity::InFlightNeeded),
+        credits(figures)
+    )
+}
+
+/// How long credits last: a sentence with a blank before it.
+fn credits(figures: &Figures<'_>) -> String {
+    let (left, spent) = if figures.has(Quantity::ByteCreditsLeft) {
+        (figures.bytes(Quantity::ByteCreditsLeft), figures.bytes(Quantity::ByteCreditsSpent))
+    } else if figures.has(Quantity::CreditsLeft) {
+        (figures.count(Quantity::CreditsLeft), figures.count(Quantity::CreditsSpent))
+    } else {
+        return String::new();
+    };
+    format!(" That is while credits last: {left} left, spent at {spent}/s: {}.", figures.span(Quantity::CreditsLast))
+}
+
+fn model_not_reached(finding: &Finding, figures: &Figures<'_>) -> String {
+    let pace = format!(
+        "Latency and depth set the pace: {} in flight / {} = {} IOPS.",
+        figures.in_flight(Quantity::InFlightAchieved),
+        figures.time(Quantity::ServiceMean),
+        figures.count(Quantity::Iops)
+    );
+    if finding.subject.is_none() {
+        return pace;
+    }
+    format!(
+        "{pace} The nearest limit, {}, was used to {}; it takes {} in flight to reach it.",
+        subject(finding),
+        figures.share(Quantity::Utilisation),
+        figures.whole(Quantity::InFlightNeeded)
+    )
+}
+
+fn subject(finding: &Finding) -> &str {
+    finding.subject.as_deref().unwrap_or("The model")
 }
 
 fn page_cache(figures: &Figures<'_>) -> String {
@@ -303,7 +383,7 @@ mod tests {
             declared: record::Declared { engine: "psync".to_owned(), ..record::Declared::default() },
             ..JobResult::default()
         };
-        finding(&Finding { code, severity: Severity::Info, evidence, remedy }, &job)
+        finding(&Finding { code, severity: Severity::Info, subject: None, evidence, remedy }, &job)
     }
 
     #[test]
@@ -345,6 +425,22 @@ mod tests {
             "The generator was the limit, not the device: each of 2 workers kept 97.0% of a processor busy. Spread the \
              load with numjobs=4."
         );
+    }
+
+    #[test]
+    fn credits_say_how_long_they_last_and_when_they_were_gone() {
+        let left = [
+            (Quantity::DecidedShare, 0.99),
+            (Quantity::Iops, 3_000.0),
+            (Quantity::CreditsLeft, 5.39e6),
+            (Quantity::CreditsSpent, 2_700.0),
+            (Quantity::CreditsLast, 5.39e6 / 2_700.0 * 1e9),
+        ];
+        let text = said(Code::ModelHeldBack, &left, None);
+        assert!(text.ends_with(" That is while credits last: 5.39M left, spent at 2.70k/s: 33.3 min."), "{text}");
+        let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
+        let text = said(Code::BurstOrDrift, &gone, None);
+        assert!(text.contains("8.00k in its last: the credits of The model ran out 60.0 s after"), "{text}");
     }
 
     #[test]

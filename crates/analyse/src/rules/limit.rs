@@ -1,7 +1,7 @@
 //! What limited a run.
 
 use crate::facts::Facts;
-use crate::rules::{deeper, pace};
+use crate::rules::{deeper, model, pace};
 use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
 
 /// A queue counts as full from this share of the depth on; the rest is the time between a completion and the next
@@ -47,7 +47,9 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
             little(facts, no_device(facts))
         };
     };
-    let finding = if !facts.has_device() {
+    let finding = if let Some(model) = &facts.run.model {
+        model::limit(facts, model, in_flight)
+    } else if !facts.has_device() {
         no_device(facts)
     } else if facts.cpu_bound() {
         cpu_bound(facts)

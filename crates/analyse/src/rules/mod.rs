@@ -1,6 +1,7 @@
 //! The rules, each a function from facts to a finding.
 
 mod limit;
+mod model;
 mod pace;
 mod trust;
 

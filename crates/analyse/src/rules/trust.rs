@@ -1,8 +1,9 @@
 //! Whether the numbers mean what they seem to.
 
-use record::{DiskUse, Outcome, TargetFacts, TargetKind};
+use record::{DiskUse, ModelPageCache, Outcome, TargetFacts, TargetKind};
 
 use crate::facts::Facts;
+use crate::rules::model;
 use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
 
 /// Reads faster than this at the median did not come from a storage device: the fastest need 5 µs for the device
@@ -33,12 +34,14 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new(Code::PageCacheMeasured, cache_severity(facts)).remedy(Remedy::Direct);
-    if let Some(device_bytes) = device_bytes(facts, |disk| (disk.read_ios, disk.read_sectors)) {
+    if let Some(device_bytes) =
+        device_bytes(facts, |disk| (disk.read_ios, disk.read_sectors), |cache| cache.fetched_bytes)
+    {
         let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.read.bytes).sum();
         let finding = finding.with(Quantity::JobBytes, job_bytes as f64, Source::Counters).with(
             Quantity::DeviceBytes,
             device_bytes as f64,
-            Source::DiskCounters,
+            device_source(facts),
         );
         return (device_bytes < job_bytes / 2).then_some(finding);
     }
@@ -59,14 +62,15 @@ pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
     if facts.declared().direct || facts.declared().syncs || !facts.has_device() || write.ios == 0 {
         return None;
     }
-    let device_bytes = device_bytes(facts, |disk| (disk.write_ios, disk.write_sectors));
+    let device_bytes =
+        device_bytes(facts, |disk| (disk.write_ios, disk.write_sectors), |cache| cache.written_back_bytes);
     let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.write.bytes).sum();
     if device_bytes.is_some_and(|bytes| bytes as f64 >= 0.9 * job_bytes as f64) {
         return None;
     }
     let finding = Finding::new(Code::BufferedWritesUnsynced, cache_severity(facts))
         .with(Quantity::JobBytes, job_bytes as f64, Source::Counters)
-        .with_known(Quantity::DeviceBytes, device_bytes.map(|bytes| bytes as f64), Source::DiskCounters)
+        .with_known(Quantity::DeviceBytes, device_bytes.map(|bytes| bytes as f64), device_source(facts))
         .remedy(Remedy::SyncAtEnd);
     Some(finding)
 }
@@ -77,12 +81,25 @@ fn cache_severity(facts: Facts<'_>) -> Severity {
     if facts.chose_cache() || facts.declared().verify { Severity::Warning } else { Severity::Distrust }
 }
 
-/// Bytes that all devices transferred, where their counters tell: an import may have operations without sectors.
-fn device_bytes(facts: Facts<'_>, pick: fn(&DiskUse) -> (u64, u64)) -> Option<u64> {
+/// Bytes that all devices transferred, where their counters tell: an import may have operations without sectors. Of
+/// modelled volumes their page caches tell.
+fn device_bytes(
+    facts: Facts<'_>,
+    pick: fn(&DiskUse) -> (u64, u64),
+    modelled: fn(&ModelPageCache) -> u64,
+) -> Option<u64> {
+    if let Some(model) = facts.run.model.as_ref().filter(|model| !model.page_caches.is_empty()) {
+        return Some(model.page_caches.iter().map(modelled).sum());
+    }
     let disks = &facts.run.disks;
     let tells = |disk: &DiskUse| matches!(pick(disk), (0, _) | (_, 1..));
     let told = !disks.is_empty() && disks.iter().all(tells);
     told.then(|| disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
+}
+
+/// Who tells what the devices transferred.
+fn device_source(facts: Facts<'_>) -> Source {
+    if facts.run.model.is_some() { Source::Model } else { Source::DiskCounters }
 }
 
 /// The cached share of all targets for which it is known, by their sizes.
@@ -120,14 +137,20 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     let runtime_s = (facts.result().wall_ns() / 1e9 * 5.0).ceil() as u64;
     let finding = Finding::new(Code::BurstOrDrift, Severity::Advice)
         .with(Quantity::EarlyIops, early, Source::Intervals)
-        .with(Quantity::LateIops, late, Source::Intervals)
-        .remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) });
-    Some(finding)
+        .with(Quantity::LateIops, late, Source::Intervals);
+    // A longer run tells no more where the reason is known.
+    let reason = facts.run.model.as_ref().filter(|_| late < early).and_then(model::spent);
+    Some(match reason {
+        Some((stage, gone_ns)) => finding.about(&stage.name).with(Quantity::CreditsGone, gone_ns, Source::Model),
+        None => finding.remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) }),
+    })
 }
 
 pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
     let (ios, wall_ns) = (facts.result().ios(), facts.result().wall_ns());
-    if !facts.has_device() || ios == 0 || (wall_ns >= 5e9 && ios >= 1_000) {
+    // A model shows in a second of its own time what it shows in an hour.
+    let modelled = facts.run.model.is_some();
+    if modelled || !facts.has_device() || ios == 0 || (wall_ns >= 5e9 && ios >= 1_000) {
         return None;
     }
     let finding = Finding::new(Code::ShortRun, Severity::Info)

@@ -136,6 +136,8 @@ pub enum Engine {
     Mmap,
     /// No device at all: every operation is done at once.
     Null,
+    /// A modelled volume instead of a device.
+    Model,
 }
 
 impl Engine {
@@ -153,13 +155,14 @@ impl Engine {
             Self::Posixaio => "posixaio",
             Self::Mmap => "mmap",
             Self::Null => "null",
+            Self::Model => "model",
         }
     }
 
     /// Whether more than one operation can be in flight. `null` counts: fio lets it queue.
     #[must_use]
     pub const fn is_async(self) -> bool {
-        matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Null)
+        matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Null | Self::Model)
     }
 }
 
@@ -184,6 +187,8 @@ pub struct EngineOptions {
     pub mem: Memory,
     /// Alignment of buffers in bytes; Fathom never goes below 4096.
     pub iomem_align: u32,
+    /// The modelled volume that takes the place of the files (`volume`), as the catalogue reads it.
+    pub volume: Option<String>,
 }
 
 /// Where buffers come from (`mem`).

@@ -1,7 +1,7 @@
 //! Values that are one of a few words, with or without an argument.
 
 use super::Findings;
-use crate::suggest::closest;
+use units::closest;
 
 /// The word among `words` that `text` equals up to its first `,` or `:`, and the argument behind that.
 ///

@@ -129,7 +129,7 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// All engines that Fathom has.
-pub(crate) const ENGINES: [Engine; 10] = [
+pub(crate) const ENGINES: [Engine; 11] = [
     Engine::IoUring,
     Engine::Libaio,
     Engine::Psync,
@@ -140,6 +140,7 @@ pub(crate) const ENGINES: [Engine; 10] = [
     Engine::Posixaio,
     Engine::Mmap,
     Engine::Null,
+    Engine::Model,
 ];
 
 /// The canonical name of the engine that a job calls `name`.
@@ -162,7 +163,7 @@ fn ioengine(draft: &mut Draft, text: &str, findings: &mut Findings) {
             .write(format!("one of {}", names.join(", ")));
     } else {
         let finding = findings.fault(0..text.len(), "unknown-value", format!("there is no engine `{name}`"));
-        match crate::suggest::closest(name.trim(), names.into_iter()) {
+        match units::closest(name.trim(), names.into_iter()) {
             Some(near) => finding.write(format!("write `{near}`")),
             None => finding.write(format!("one of {}", names.join(", "))),
         };

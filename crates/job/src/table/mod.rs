@@ -22,7 +22,7 @@ pub(crate) use engine::{ENGINES, engine_name};
 pub(crate) use spec::Setter;
 pub use spec::{Category, Kind, OptionSpec, Status};
 
-use crate::suggest::closest;
+use units::closest;
 
 /// Every option, by category and within it in the order of the documentation.
 pub static OPTIONS: LazyLock<Vec<OptionSpec>> = LazyLock::new(|| {

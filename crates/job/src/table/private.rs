@@ -1,6 +1,6 @@
 //! Options that one engine alone understands.
 
-use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, flag, in_category, later};
+use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, flag, in_category, later, text};
 
 const RINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 
@@ -169,6 +169,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             .default("write")
             .engines(&["rdma"]),
         later("bindname", Kind::Text, "Local address of the connection.").engines(&["rdma"]),
+        text("volume", "The modelled volume in place of the files: `fathom catalog` lists them.", |d, text| {
+            d.job.engine.volume = (!text.is_empty()).then(|| text.to_owned());
+        })
+        .engines(&["model"]),
         later("volume", Kind::Text, "Name of the Gluster volume.").engines(&["gfapi", "gfapi_async"]),
         later("brick", Kind::Text, "Host of a brick of that volume.").engines(&["gfapi", "gfapi_async"]),
         later("uri", Kind::Text, "Address of the server.").engines(&["nbd"]),

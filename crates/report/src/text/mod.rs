@@ -1,6 +1,7 @@
 //! A run for people at a terminal. The last paragraph is the answer.
 
 mod latency;
+mod model;
 mod paint;
 
 use analyse::{Finding, Severity, Verdict};
@@ -34,12 +35,16 @@ const INDENT: usize = 16;
 pub fn text(run: &Run, verdicts: &[Verdict], style: Style) -> String {
     let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
     page.head(run);
-    run.jobs.iter().for_each(|job| page.job(job));
+    run.jobs.iter().for_each(|job| page.job(job, run.model.is_some()));
+    run.model.iter().for_each(|model| page.model(model));
     page.disks(&run.disks);
     run.notes.iter().for_each(|note| page.note(note));
     page.verdicts(run, verdicts);
     page.out
 }
+
+/// The engine that goes straight to a modelled volume.
+const MODEL: &str = "model";
 
 struct Page {
     out: String,
@@ -69,7 +74,11 @@ impl Page {
 
     fn head(&mut self, run: &Run) {
         let tool = format!("{} {}", run.tool.name, run.tool.version);
-        let mut text = format!("{tool}  {}", Civil::at(run.taken_unix_ms, run.utc_offset_s).iso());
+        let when = match &run.model {
+            Some(model) if model.virtual_time => format!("{} simulated", Nanos::new(model.elapsed_ns)),
+            _ => Civil::at(run.taken_unix_ms, run.utc_offset_s).iso(),
+        };
+        let mut text = format!("{tool}  {when}");
         let Host { hostname, kernel, cpus } = &run.host;
         let host = (!hostname.is_empty()).then(|| format!("on {hostname} ({cpus} CPUs, {kernel})"));
         for part in host.into_iter().chain(run.seed.map(|seed| format!("seed {seed}"))) {
@@ -96,7 +105,7 @@ impl Page {
         lines[1..].iter().for_each(|line| self.line(&format!("  {line}")));
     }
 
-    fn job(&mut self, job: &JobResult) {
+    fn job(&mut self, job: &JobResult, modelled: bool) {
         let (declared, result) = (&job.declared, &job.result);
         self.out.push('\n');
         self.title(job);
@@ -107,7 +116,7 @@ impl Page {
         if let Some(in_flight) = result.in_flight() {
             self.field("in flight", &in_flight_text(in_flight, declared.in_flight_asked, declared.in_flight_possible));
         }
-        if let Some(ns) = result.cpu_per_io_ns() {
+        if let Some(ns) = result.cpu_per_io_ns().filter(|_| !modelled) {
             let cpu = Nanos::new(ns.round() as u64);
             let each = if result.workers > 1 { " by each worker" } else { "" };
             self.field("CPU", &format!("{cpu} per operation, {} of a processor{each}", percent(result.cpu_share())));
@@ -226,7 +235,7 @@ fn asked(job: &JobResult) -> String {
     if job.workers > 1 {
         parts.push(format!("{} workers", job.workers));
     }
-    if declared.device {
+    if declared.device && declared.engine != MODEL {
         parts.push(if declared.direct { "direct" } else { "buffered" }.to_owned());
     }
     parts.extend(rate(job));

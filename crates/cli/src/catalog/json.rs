@@ -1,0 +1,95 @@
+//! The same for programs: one document.
+
+use serde_json::{Value, json};
+use volume::catalogue::{Listed, Origin, Resolved};
+use volume::{Behaviour, Kind, Law, Scope, Source};
+
+use super::answer::{Answer, Row};
+use super::question::Question;
+
+pub(super) fn list(listed: &[Listed]) -> String {
+    let volumes: Vec<Value> = listed
+        .iter()
+        .map(|volume| {
+            json!({
+                "name": volume.name, "title": volume.title, "provider": volume.provider,
+                "media": volume.media, "as_of": volume.as_of,
+            })
+        })
+        .collect();
+    document(&json!({ "volumes": volumes }))
+}
+
+pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>) -> String {
+    let (spec, about) = (&volume.spec, &volume.about);
+    let keys: Vec<Value> = about
+        .keys
+        .iter()
+        .map(|key| {
+            json!({
+                "name": key.name, "value": key.value, "given": key.origin == Origin::Asked, "range": key.range, "source": key.source,
+            })
+        })
+        .collect();
+    let limits: Vec<Value> = answer.rows.iter().map(|row| limit(row, question)).collect();
+    let burst = answer.deep.as_ref().and_then(|deep| Some((deep.burst_iops, deep.burst_secs()?)));
+    let price = spec.price.as_ref().map(|price| {
+        json!({
+            "currency": price.currency, "per_month": price.per_month, "rule": price.rule,
+            "source": source(&price.source),
+        })
+    });
+    document(&json!({
+        "name": spec.name, "title": spec.title, "provider": about.provider, "media": about.media,
+        "edition": about.edition, "as_of": about.as_of, "size_bytes": spec.size.get(), "keys": keys,
+        "operations": {
+            "bytes": question.bytes, "sequential": question.sequential,
+            "read_share": question.share.read, "write_share": question.share.write, "trim_share": question.share.trim,
+        },
+        "limits": limits,
+        "iops": answer.iops(),
+        "bytes_per_sec": answer.iops().map(|iops| iops * f64::from(question.bytes)),
+        "bound_by": answer.bound_by().map(|cap| &cap.name),
+        "burst": burst.map(|(iops, secs)| json!({ "iops": finite(iops), "secs": finite(secs) })),
+        "latency": latency(volume),
+        "price": price, "notes": spec.notes, "unknown": about.unknown,
+    }))
+}
+
+fn document(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+fn limit(row: &Row<'_>, question: &Question) -> Value {
+    let iops = row.cap.as_ref().map(|cap| cap.iops);
+    let bucket = row.cap.as_ref().and_then(|cap| cap.bucket);
+    json!({
+        "name": row.name,
+        "scope": if *row.scope == Scope::Machine { "machine" } else { "volume" },
+        "iops": iops,
+        "bytes_per_sec": iops.map(|iops| iops * f64::from(question.bytes)),
+        "bucket": bucket.map(|bucket| json!({ "most": bucket.most, "at_start": bucket.at_start })),
+        "rule": row.rule,
+        "source": source(row.source),
+    })
+}
+
+fn source(source: &Source) -> Value {
+    json!({ "title": source.title, "address": source.address, "date": source.date })
+}
+
+fn latency(volume: &Resolved) -> Value {
+    let Behaviour::Latency(latency) = &volume.spec.behaviour else { return Value::Null };
+    let law = |law: &Law| {
+        let us = |share: f64| law.quantile(share).get() as f64 / 1e3;
+        json!({ "mean_us": law.mean().get() as f64 / 1e3, "p50_us": us(0.5), "p99_us": us(0.99), "p99.9_us": us(0.999) })
+    };
+    json!({
+        "read": law(latency.law.get(Kind::Read)), "write": law(latency.law.get(Kind::Write)),
+        "assumed": volume.about.latency_assumed, "source": source(&latency.source),
+    })
+}

@@ -1,0 +1,46 @@
+//! All volumes, provider by provider.
+
+use std::fmt::Write;
+
+use volume::catalogue::Listed;
+
+/// Titles begin here; longer names have a line of their own.
+const TITLES: usize = 36;
+
+/// A page of at most 80 columns.
+pub(super) fn list(listed: &[Listed]) -> String {
+    let mut page = String::new();
+    let mut provider = "";
+    for volume in listed {
+        if volume.provider != provider {
+            let gap = if provider.is_empty() { "" } else { "\n" };
+            let _ = writeln!(page, "{gap}{}", volume.provider);
+            provider = &volume.provider;
+        }
+        let name = &volume.name;
+        let indent = TITLES.min(80_usize.saturating_sub(volume.title.chars().count()));
+        let _ = if name.len() + 2 < TITLES {
+            writeln!(page, "  {name:width$}{}", volume.title, width = TITLES - 2)
+        } else {
+            writeln!(page, "  {name}\n{:indent$}{}", "", volume.title)
+        };
+    }
+    page.push_str("\nA volume is asked for with its keys: gcp/pd-ssd,size=1TiB,machine=n2-standard-8\n");
+    page.push_str("`fathom catalog VOLUME` shows its keys, its limits and its price.\n");
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_fits_eighty_columns_and_has_every_volume() {
+        let listed = volume::catalogue::list();
+        let page = list(&listed);
+        assert!(listed.iter().all(|volume| page.contains(&volume.name) && page.contains(&volume.title)));
+        for line in page.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `fathom catalog`: the modelled volumes, and what one of them may do.
+
+mod answer;
+mod json;
+mod list;
+mod page;
+mod question;
+
+use job::{Diagnostic, Place};
+use volume::catalogue::{self, Problem};
+
+use crate::args::CatalogOptions;
+use crate::exit::Exit;
+use crate::outputs::say;
+use crate::terminal::Terminal;
+use crate::{diagnostics, modelled};
+
+/// Lists all volumes, or describes one for a kind and size of operation.
+pub(crate) fn command(options: &CatalogOptions) -> Exit {
+    let Some(words) = &options.volume else {
+        let listed = catalogue::list();
+        return say(&if options.json() { json::list(&listed) } else { list::list(&listed) });
+    };
+    let question = question::read(options);
+    let resolved = catalogue::resolve_all(&[words], &modelled::read_file);
+    match (question, resolved) {
+        (Ok(question), Ok(mut resolved)) => {
+            let volume = resolved.remove(0);
+            let answer = answer::answer(&volume.spec, &question);
+            let width = Terminal::stdout().width.min(100);
+            say(&if options.json() {
+                json::volume(&volume, &question, &answer)
+            } else {
+                page::volume(&volume, &question, &answer, width)
+            })
+        }
+        (question, resolved) => {
+            let mut problems = question.err().unwrap_or_default();
+            problems.extend(resolved.err().into_iter().flatten().map(|problem| diagnostic(&problem)));
+            diagnostics::print(&problems);
+            Exit::Usage
+        }
+    }
+}
+
+fn diagnostic(problem: &Problem) -> Diagnostic {
+    let (line, column, text) = problem.line();
+    let place = Place { source: problem.place.name.clone(), line, column, length: problem.width(), text: text.into() };
+    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
+    match &problem.remedy {
+        Some(remedy) => diagnostic.remedy(remedy.clone()),
+        None => diagnostic,
+    }
+}

@@ -1,0 +1,241 @@
+//! One volume, for people.
+
+use std::fmt::Write;
+
+use units::{Bytes, Nanos, grouped, significant};
+use volume::catalogue::{COMMON_KEYS, Origin, Resolved};
+use volume::{Behaviour, Burst, Counted, Kind, Law, Limit, Scope, Source};
+
+use super::answer::{Answer, Row};
+use super::question::Question;
+
+/// Everything that is known, in lines of `width` columns.
+pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>, width: usize) -> String {
+    let mut page = Page { text: String::new(), width };
+    page.head(volume);
+    page.keys(volume);
+    page.limits(question, answer);
+    page.result(question, answer);
+    page.latency(volume);
+    page.price(volume);
+    page.list("Notes", &volume.spec.notes);
+    page.list("Not known", &volume.about.unknown);
+    page.text
+}
+
+struct Page {
+    text: String,
+    width: usize,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{}", line.trim_end());
+    }
+
+    /// A paragraph; its first line begins with `first`, the others with as many blanks.
+    fn wrapped(&mut self, first: &str, text: &str) {
+        let indent = " ".repeat(first.chars().count());
+        let mut line = first.to_owned();
+        let mut empty = true;
+        for word in text.split_whitespace() {
+            if !empty && line.chars().count() + 1 + word.chars().count() > self.width {
+                self.line(&line);
+                line.clone_from(&indent);
+                empty = true;
+            }
+            let gap = if empty { "" } else { " " };
+            let _ = write!(line, "{gap}{word}");
+            empty = false;
+        }
+        self.line(&line);
+    }
+
+    fn head(&mut self, volume: &Resolved) {
+        let about = &volume.about;
+        self.line(&volume.spec.name);
+        let parts = [&volume.spec.title, &about.media, &about.provider];
+        let parts: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        let dated = about.as_of.contains(|c: char| c.is_ascii_digit());
+        let when = if dated { format!("; as of {}", about.as_of) } else { String::new() };
+        self.wrapped("", &(parts.join("; ") + &when));
+    }
+
+    fn keys(&mut self, volume: &Resolved) {
+        self.line("\nKeys");
+        let longest = volume.about.keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
+        for key in &volume.about.keys {
+            let value = if key.value.is_empty() { "not given" } else { &key.value };
+            let origin = match key.origin {
+                Origin::Default if !key.value.is_empty() => ", by default",
+                Origin::Implied => ", as the rest implies",
+                _ => "",
+            };
+            let range = if key.range.is_empty() { String::new() } else { format!(" ({})", key.range) };
+            self.wrapped(&format!("  {:longest$}  ", key.name), &format!("{value}{origin}{range}"));
+        }
+        let common: Vec<&str> = COMMON_KEYS.iter().map(|(name, _)| *name).collect();
+        self.wrapped("  and ", &format!("{} as for every volume", common.join(", ")));
+    }
+
+    fn limits(&mut self, question: &Question, answer: &Answer<'_>) {
+        self.line("");
+        self.wrapped("", &format!("Limits for {}", question.words));
+        if answer.rows.is_empty() {
+            self.line("  none");
+        }
+        let bound_by = answer.bound_by().map(|cap| cap.part);
+        for row in &answer.rows {
+            self.row(row, question, bound_by.is_some() && row.cap.as_ref().map(|cap| cap.part) == bound_by);
+        }
+    }
+
+    fn row(&mut self, row: &Row<'_>, question: &Question, binds: bool) {
+        let mark = if binds { ">" } else { " " };
+        // Most limits of a machine say so in their names.
+        let of_machine = *row.scope == Scope::Machine && !row.name.starts_with("machine");
+        let scope = if of_machine { ", of the machine" } else { "" };
+        let iops = row.cap.as_ref().map(|cap| cap.iops);
+        let passes = iops.map_or_else(|| "does not count these".to_owned(), |iops| rates(iops, question.bytes));
+        self.wrapped(&format!("{mark} "), &format!("{}{scope}: {passes}", row.name));
+        // A rule that is one number is said already.
+        let mut rule =
+            if passes.split(", ").any(|rate| rate == row.rule) { Vec::new() } else { vec![row.rule.to_owned()] };
+        rule.extend(row.limit.and_then(bucket));
+        if !rule.is_empty() {
+            self.wrapped("    ", &rule.join("; "));
+        }
+        self.source("    ", row.source);
+    }
+
+    fn source(&mut self, indent: &str, source: &Source) {
+        if !source.title.is_empty() {
+            self.wrapped(&format!("{indent}from "), &cited(source));
+        }
+    }
+
+    fn result(&mut self, question: &Question, answer: &Answer<'_>) {
+        let (Some(iops), Some(deep), Some(single)) = (answer.iops(), &answer.deep, &answer.single) else { return };
+        self.line("");
+        let held = answer.bound_by().map_or_else(String::new, |cap| format!(", held by {}", cap.name));
+        let when = if held.is_empty() { "With full queue " } else { "In the long run " };
+        self.wrapped(when, &format!("{}{held}", rates(iops, question.bytes)));
+        if let Some(secs) = deep.burst_secs() {
+            let lasting = if secs.is_finite() { format!(" for {}", time(secs)) } else { String::new() };
+            self.wrapped("At the start    ", &format!("{}{lasting}", rates(deep.burst_iops, question.bytes)));
+        }
+        let each = single.alone.get() as f64 / 1e3;
+        if let Some(depth) = deep.knee().filter(|_| each > 0.0) {
+            let depth = match whole_up(depth) {
+                1 => "1 is enough to get there".to_owned(),
+                depth => format!("{} or more to get there", grouped(depth)),
+            };
+            self.wrapped("In flight       ", &format!("{depth}, at {} each", micros(each)));
+        }
+        let took = single.latency.get() as f64 / 1e3;
+        if each > 0.0 && single.iops < iops {
+            self.wrapped("One at a time   ", &format!("{}, {} each", rates(single.iops, question.bytes), micros(took)));
+        }
+    }
+
+    fn latency(&mut self, volume: &Resolved) {
+        self.line("");
+        let Behaviour::Latency(latency) = &volume.spec.behaviour else {
+            self.wrapped("Latency  ", "follows from the movements of the drive: `fathom sim` works them out");
+            return;
+        };
+        let reads = latency.law.get(Kind::Read);
+        self.wrapped("Latency  ", &format!("reads {}", law(reads)));
+        if latency.law.get(Kind::Write) != reads {
+            self.wrapped("         ", &format!("writes {}", law(latency.law.get(Kind::Write))));
+        }
+        match &volume.about.latency_assumed {
+            Some(why) => self.wrapped("         assumed: ", why),
+            None => self.source("         ", &latency.source),
+        }
+    }
+
+    fn price(&mut self, volume: &Resolved) {
+        let Some(price) = &volume.spec.price else { return };
+        let cents = (price.per_month * 100.0).round() as u64;
+        let amount = format!("{}.{:02}", grouped(cents / 100), cents % 100);
+        // A price that is one number is said already.
+        let rule = match price.rule.split_once(" (") {
+            Some((rule, note)) if rule == amount => format!(" ({note}"),
+            None if price.rule == amount => String::new(),
+            _ => format!(" = {}", price.rule),
+        };
+        let amount = format!("{amount} {} a month{rule}", price.currency);
+        self.wrapped("Price    ", &amount);
+        self.source("         ", &price.source);
+    }
+
+    fn list(&mut self, title: &str, items: &[String]) {
+        let shown = items.iter().filter(|item| !item.starts_with("latency is assumed"));
+        for (index, item) in shown.enumerate() {
+            if index == 0 {
+                self.line(&format!("\n{title}"));
+            }
+            self.wrapped("  * ", item);
+        }
+    }
+}
+
+fn cited(source: &Source) -> String {
+    let title = format!("\"{}\"", source.title);
+    if source.date.is_empty() { title } else { format!("{title}, {}", source.date) }
+}
+
+/// `a bucket of 5,400,000 credits`; what limits bytes saves bytes.
+fn bucket(limit: &Limit) -> Option<String> {
+    let Burst::Credits { most, at_start } = limit.burst else { return None };
+    let amount = |units: u64| match limit.counted {
+        Counted::Bytes if limit.rule.contains("iB/s") => Bytes::new(units).to_string(),
+        Counted::Bytes => Bytes::new(units).decimal().to_string(),
+        Counted::Operations { .. } => grouped(units),
+    };
+    let credits = if limit.counted == Counted::Bytes { "" } else { " credits" };
+    let full = if at_start >= most { String::new() } else { format!(", {} at the start", amount(at_start)) };
+    Some(format!("a bucket of {}{credits}{full}", amount(most)))
+}
+
+/// `10,000 IOPS, 39.1 MiB/s, 41 MB/s`.
+fn rates(iops: f64, bytes: u32) -> String {
+    let throughput = Bytes::new((iops * f64::from(bytes)) as u64);
+    format!("{} IOPS, {throughput}/s, {}/s", whole(iops), throughput.decimal())
+}
+
+fn whole(value: f64) -> String {
+    if value < 100.0 && value.fract() != 0.0 { significant(value, 3) } else { grouped(value.round() as u64) }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{} s", significant(s, 3)),
+        s if s < 7200.0 => format!("{} min", significant(s / 60.0, 3)),
+        s => format!("{} h", significant(s / 3600.0, 3)),
+    }
+}
+
+fn micros(us: f64) -> String {
+    if us < 999.5 { format!("{} us", significant(us, 3)) } else { format!("{} ms", significant(us / 1e3, 3)) }
+}
+
+fn whole_up(value: f64) -> u64 {
+    value.ceil().max(1.0) as u64
+}
+
+fn law(law: &Law) -> String {
+    let show = |duration: Nanos| micros(duration.get() as f64 / 1e3);
+    match law {
+        Law::Constant(value) if *value == Nanos::ZERO => "none".to_owned(),
+        Law::Constant(value) => format!("always {}", show(*value)),
+        law => format!(
+            "{} on average, median {}, 99 % below {}, 99.9 % below {}",
+            show(law.mean()),
+            show(law.quantile(0.5)),
+            show(law.quantile(0.99)),
+            show(law.quantile(0.999))
+        ),
+    }
+}

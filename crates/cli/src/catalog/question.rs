@@ -1,0 +1,117 @@
+//! For which operations a volume is described: `--bs`, `--rw`, `--rwmixread`.
+
+use job::{Diagnostic, Place};
+use volume::PerKind;
+use volume::closed::Load;
+
+use crate::args::CatalogOptions;
+
+/// Operations of one size and mix.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Question {
+    /// Bytes of each.
+    pub bytes: u32,
+    /// The share of each kind.
+    pub share: PerKind<f64>,
+    /// Whether each begins where the last one ended.
+    pub sequential: bool,
+    /// In words: `random reads of 4 KiB`.
+    pub words: String,
+}
+
+impl Question {
+    /// As many of these operations as the volume lets through.
+    pub(super) fn load(&self) -> Load {
+        let bytes = PerKind { read: self.bytes, write: self.bytes, trim: self.bytes, flush: 0 };
+        Load { in_flight: f64::INFINITY, bytes, share: self.share, sequential: self.sequential }
+    }
+}
+
+/// Reads the options; all that is wrong with them at once.
+pub(super) fn read(options: &CatalogOptions) -> Result<Question, Vec<Diagnostic>> {
+    let bytes = bytes(&options.bs);
+    let mix = mix(&options.rw, options.rwmixread);
+    match (bytes, mix) {
+        (Some(bytes), Some((share, sequential, kind))) => {
+            let order = if sequential { "sequential" } else { "random" };
+            let words = format!("{order} {kind} of {}", units::Bytes::new(u64::from(bytes)));
+            Ok(Question { bytes, share, sequential, words })
+        }
+        (bytes, mix) => {
+            let mut problems = Vec::new();
+            if bytes.is_none() {
+                let message = format!("`{}` is not a size from 512 to 1g", options.bs);
+                problems.push(refused("--bs", &options.bs, message, "write, for example, --bs=4k or --bs=1m"));
+            }
+            if mix.is_none() {
+                let message = format!("`{}` is not a kind of operations", options.rw);
+                let remedy = "write read, write, randread, randwrite, rw or randrw";
+                problems.push(refused("--rw", &options.rw, message, remedy));
+            }
+            Err(problems)
+        }
+    }
+}
+
+fn refused(option: &str, value: &str, message: String, remedy: &str) -> Diagnostic {
+    let text = format!("{option}={value}");
+    let place = Place {
+        source: "command line".into(),
+        line: 1,
+        column: option.len() + 2,
+        length: value.chars().count(),
+        text: text.into(),
+    };
+    Diagnostic::error("catalog", message).at(place).remedy(remedy)
+}
+
+/// A block size as jobs have it: `4k`, `128k`, `1m`, `4096`.
+fn bytes(text: &str) -> Option<u32> {
+    let text = text.trim().to_ascii_lowercase();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let factor = match text[end..].trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return None,
+    };
+    let bytes = text[..end].parse::<u32>().ok()?.checked_mul(factor)?;
+    (512..=1 << 30).contains(&bytes).then_some(bytes)
+}
+
+/// The shares of the kinds, whether they are sequential, and their name.
+fn mix(rw: &str, read_percent: u8) -> Option<(PerKind<f64>, bool, String)> {
+    let (sequential, kind) = match rw.strip_prefix("rand") {
+        Some(kind) => (false, kind),
+        None => (true, rw),
+    };
+    let reads = f64::from(read_percent.min(100)) / 100.0;
+    let none = PerKind { read: 0.0, write: 0.0, trim: 0.0, flush: 0.0 };
+    let (share, name) = match kind {
+        "read" => (PerKind { read: 1.0, ..none }, "reads".to_owned()),
+        "write" => (PerKind { write: 1.0, ..none }, "writes".to_owned()),
+        "trim" => (PerKind { trim: 1.0, ..none }, "trims".to_owned()),
+        "rw" | "readwrite" => {
+            (PerKind { read: reads, write: 1.0 - reads, ..none }, format!("reads ({read_percent} %) and writes"))
+        }
+        _ => return None,
+    };
+    Some((share, sequential, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_kinds_are_those_of_jobs() {
+        let sizes = [("4k", Some(4096)), ("1M", Some(1 << 20)), ("128KiB", Some(131_072)), ("4q", None), ("1", None)];
+        for (text, size) in sizes.into_iter().chain([("", None), ("4294967295g", None)]) {
+            assert_eq!(bytes(text), size, "{text}");
+        }
+        let (share, sequential, _) = mix("randrw", 70).unwrap();
+        assert!((share.read - 0.7).abs() < 1e-9 && !sequential);
+        assert!(mix("read", 50).unwrap().1 && mix("raed", 50).is_none());
+    }
+}

@@ -1,0 +1,349 @@
+//! The run of jobs on modelled volumes, and what it leaves.
+
+use std::time::{Duration, Instant};
+
+use drive::{Stop, Watch};
+use engine::Clock;
+use job::{Engine, Job, OpenSync};
+use meter::Meter;
+use record::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume};
+use sim::{Buffered, Seat, Virtual, World};
+use units::Nanos;
+use volume::pagecache::Advice;
+use volume::{Attachment, StageKind, System};
+use workload::Issuer;
+
+use super::Fitting;
+use crate::board::{Board, Totals};
+use crate::logs::LogFiles;
+use crate::measure::{Measurement, Request, Show};
+use crate::members::Member;
+use crate::overseer::Moment;
+use crate::results::{self, Scene, Stand};
+use crate::signals::Signals;
+use crate::worker::{self, Finished, Trouble};
+
+/// How a run's time passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// From event to event.
+    Virtual,
+    /// By itself.
+    Real,
+}
+
+/// Runs all stages of a plan, all workers of a stage in one loop.
+pub(crate) fn measure(
+    request: &Request<'_>,
+    fitting: &Fitting,
+    pace: Pace,
+    signals: &Signals,
+    show: &mut dyn Show,
+) -> Measurement {
+    let system = System::new(&fitting.attachments, request.seeds.printed(request.plan));
+    let board = Board::new(request.members.len());
+    let theatre = Theatre { request, fitting, signals, board: &board };
+    let started_unix_ms = if pace == Pace::Real { worker::unix_ms() } else { 0 };
+    let (finished, model) = match pace {
+        Pace::Virtual => theatre.play(World::new(system, Virtual::default()), pace, show),
+        Pace::Real => theatre.play(World::new(system, Paced(Clock::start())), pace, show),
+    };
+    let signal = signals.end();
+    let stand = if signal.is_some() { Stand::Interrupted } else { Stand::Over };
+    let frame = request.frame(started_unix_ms, Scene::Model(&model));
+    let run = results::run(&frame, &board, &finished, stand);
+    Measurement { run, finished, signal }
+}
+
+/// A clock that passes by itself.
+struct Paced(Clock);
+
+impl sim::Clock for Paced {
+    fn now(&mut self) -> Nanos {
+        self.0.now()
+    }
+
+    fn wait_until(&mut self, instant: Nanos) {
+        self.0.sleep_until(instant);
+    }
+}
+
+/// What all stages share.
+struct Theatre<'a> {
+    request: &'a Request<'a>,
+    fitting: &'a Fitting,
+    signals: &'a Signals,
+    board: &'a Board,
+}
+
+impl Theatre<'_> {
+    fn play<C: sim::Clock>(&self, mut world: World<C>, pace: Pace, show: &mut dyn Show) -> (Vec<Finished>, Model) {
+        let (mut finished, stop) = (Vec::new(), Stop::new());
+        for stage in self.request.members.chunk_by(|a, b| a.stage == b.stage) {
+            if self.signals.end().is_some() {
+                break;
+            }
+            finished.extend(self.stage(stage, &mut world, &stop, show));
+        }
+        finished.sort_by_key(|finished: &Finished| finished.number);
+        let elapsed = target::Target::now(&mut world);
+        let model = self.model(world.system(), elapsed, pace);
+        (finished, Model { page_caches: page_caches(&world, &self.fitting.attachments), ..model })
+    }
+
+    fn stage<C: sim::Clock>(
+        &self,
+        members: &[Member],
+        world: &mut World<C>,
+        stop: &Stop,
+        show: &mut dyn Show,
+    ) -> Vec<Finished> {
+        let (mut cast, mut out) = (Cast::default(), Vec::new());
+        for member in members {
+            let job = verifiable(self.job(member));
+            if let Err(trouble) = self.prepare(member, &job, &mut cast) {
+                out.push(Finished { number: member.number, trouble: Some(trouble), ..Finished::default() });
+            }
+        }
+        let Cast { mut workers, seats, logs, numbers } = cast;
+        world.seat(seats);
+        self.invalidate(&numbers, &workers, world);
+        let end = self.expected_end(members, target::Target::now(world));
+        let mut watch = Lookout::new(self, &numbers, logs, stop, show, end);
+        drive::drive(&mut workers, world, stop, &mut watch);
+        let now = target::Target::now(world);
+        for (index, worker) in workers.iter_mut().enumerate() {
+            watch.look(index, worker.meter_mut(), now);
+        }
+        let logs = watch.logs;
+        out.extend(workers.into_iter().zip(&numbers).zip(logs).map(|((mut worker, &number), logs)| {
+            let trouble = match logs.map(LogFiles::finish) {
+                Some(Err(text)) => Some(Trouble { text, errno: 0 }),
+                _ => None,
+            };
+            let summary = worker.meter_mut().finished();
+            let (ending, failures) = (worker.ending(), worker.failures().to_vec());
+            Finished { number, summary, ending, failures, trouble, ..Finished::default() }
+        }));
+        out
+    }
+
+    /// When a stage that begins now is over at the latest; `None` where only its data ends it.
+    fn expected_end(&self, members: &[Member], now: Nanos) -> Option<Nanos> {
+        let ends = members.iter().map(|member| {
+            let extent = &self.job(member).extent;
+            let whole = extent.startdelay.1 + extent.ramp_time + extent.runtime;
+            (extent.runtime > Nanos::ZERO).then_some(now + whole)
+        });
+        ends.collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
+    /// Jobs begin with caches that hold nothing of their files, unless they say `invalidate=0`.
+    fn invalidate<C: sim::Clock>(&self, numbers: &[usize], workers: &[drive::Worker], world: &mut World<C>) {
+        let mut first = 0;
+        for (&number, worker) in numbers.iter().zip(workers) {
+            let member = &self.request.members[number];
+            target::Target::turn_to(world, target::Tag(first));
+            let files = (0..).zip(&member.files.files).filter(|_| self.job(member).files.invalidate);
+            for (file, planned) in files {
+                target::Target::invalidate(world, file, planned.extent.start, planned.extent.length);
+            }
+            first += worker.depth();
+        }
+    }
+
+    fn job(&self, member: &Member) -> &Job {
+        &self.request.plan.jobs[member.job]
+    }
+
+    fn prepare(&self, member: &Member, job: &Job, cast: &mut Cast) -> Result<(), Trouble> {
+        let seed = self.request.seeds.of(job);
+        let issuer = Issuer::new(job, member.worker(), &member.files.layout(), seed)
+            .map_err(|error| Trouble::new(error.to_string()))?;
+        cast.logs.push(LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?);
+        let mut policy = worker::policy(member, job, seed);
+        // A model's time stands still while operations are handed over: there is nothing to win by small groups.
+        policy.batch = policy.batch.or(Some(policy.depth));
+        cast.workers.push(drive::Worker::new(issuer, Meter::new(worker::meter_options(job)), policy));
+        cast.seats.push(Seat {
+            depth: worker::depth(job),
+            files: self.fitting.places[member.number].clone(),
+            buffered: buffered(job),
+        });
+        cast.numbers.push(member.number);
+        Ok(())
+    }
+
+    fn model(&self, system: &System, elapsed: Nanos, pace: Pace) -> Model {
+        let mut volumes: Vec<ModelledVolume> = Vec::new();
+        for attachment in &self.fitting.attachments {
+            let spec = &attachment.spec;
+            let path = attachment.volume.starts_with('/').then(|| attachment.volume.clone());
+            if volumes.iter().all(|known| known.path != path || known.name != spec.name) {
+                let (name, title, notes) = (spec.name.clone(), spec.title.clone(), spec.notes.clone());
+                volumes.push(ModelledVolume { path, name, title, bytes: spec.size.get(), notes });
+            }
+        }
+        let virtual_time = pace == Pace::Virtual;
+        let stages = system.stages(elapsed).into_iter().map(stage).collect();
+        Model { virtual_time, elapsed_ns: elapsed.get(), volumes, stages, page_caches: Vec::new() }
+    }
+}
+
+/// How a job goes through the page cache of its machine. The model itself has none.
+pub(super) fn buffered(job: &Job) -> Option<Buffered> {
+    let engine = job.engine.engine;
+    let past = matches!(engine, Engine::Model | Engine::Null) || job.engine.direct && engine != Engine::Mmap;
+    (!past).then(|| Buffered {
+        blocking: !matches!(engine, Engine::IoUring | Engine::Posixaio),
+        durable: job.files.open_sync != OpenSync::None,
+        advice: if job.pattern.random { Advice::Random } else { Advice::Sequential },
+    })
+}
+
+/// What the page caches of all machines have done, as far as anybody went through them.
+fn page_caches<C: sim::Clock>(world: &World<C>, attachments: &[Attachment]) -> Vec<ModelPageCache> {
+    let mut machines: Vec<(usize, &str)> = Vec::new();
+    for (home, attachment) in world.system().homes().iter().zip(attachments) {
+        if machines.iter().all(|(machine, _)| *machine != home.machine) {
+            machines.push((home.machine, &attachment.spec.host));
+        }
+    }
+    let caches = machines.iter().filter_map(|&(machine, host)| Some((world.page_cache(machine)?, host)));
+    let told = caches.map(|(cache, host)| {
+        let counts = cache.counts();
+        ModelPageCache {
+            host: host.to_owned(),
+            memory_bytes: cache.settings().memory.get(),
+            reads: counts.reads,
+            read_hits: counts.hits,
+            read_bytes: counts.read_bytes,
+            fetched_bytes: counts.fetched_bytes,
+            writes: counts.writes,
+            writes_held: counts.held,
+            held_ns: counts.held_ns,
+            written_bytes: counts.written_bytes,
+            written_back_bytes: counts.written_back_bytes,
+            unwritten_bytes: cache.unwritten().get(),
+        }
+    });
+    told.filter(|cache| cache.reads + cache.writes > 0).collect()
+}
+
+fn stage(stage: volume::Stage) -> ModelStage {
+    ModelStage {
+        name: stage.name,
+        owner: stage.owner,
+        kind: match stage.kind {
+            StageKind::Limit => ModelStageKind::Limit,
+            StageKind::Station => ModelStageKind::Station,
+        },
+        rule: stage.rule,
+        requests: stage.requests,
+        delayed: stage.delayed,
+        decided: stage.decided,
+        delay_ns: stage.delay_ns,
+        utilisation: stage.utilisation,
+        credits: stage.credits.map(|credits| ModelCredits {
+            bytes: credits.bytes,
+            most: credits.most,
+            left: credits.left,
+            spent_per_sec: credits.spent_per_sec,
+            empty_at_ns: credits.empty_at.map(Nanos::get),
+        }),
+    }
+}
+
+/// Models keep no bytes: nothing that was written can be verified.
+fn verifiable(job: &Job) -> Job {
+    let mut job = job.clone();
+    job.verify.method = None;
+    job
+}
+
+/// How often somebody looks up from a model, in real time.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Members of a stage that are ready to run.
+#[derive(Default)]
+struct Cast {
+    workers: Vec<drive::Worker>,
+    seats: Vec<Seat>,
+    logs: Vec<Option<LogFiles>>,
+    numbers: Vec<usize>,
+}
+
+/// Sees to signals, progress and log files while the loop runs.
+struct Lookout<'a> {
+    theatre: &'a Theatre<'a>,
+    numbers: &'a [usize],
+    logs: Vec<Option<LogFiles>>,
+    stop: &'a Stop,
+    show: &'a mut dyn Show,
+    end: Option<Nanos>,
+    /// How much modelled time passes between two looks: about as much as takes [`LOOK_EVERY`].
+    stride: Nanos,
+    looked: Instant,
+    last: (Nanos, Totals),
+}
+
+impl<'a> Lookout<'a> {
+    fn new(
+        theatre: &'a Theatre<'a>,
+        numbers: &'a [usize],
+        logs: Vec<Option<LogFiles>>,
+        stop: &'a Stop,
+        show: &'a mut dyn Show,
+        end: Option<Nanos>,
+    ) -> Self {
+        let last = (Nanos::ZERO, Totals::default());
+        let looked = Instant::now();
+        Self { theatre, numbers, logs, stop, show, end, stride: Nanos::from_millis(10), looked, last }
+    }
+
+    fn report(&mut self, now: Nanos) {
+        let totals = self.theatre.board.totals();
+        let (then, before) = std::mem::replace(&mut self.last, (now, totals));
+        let seconds = now.since(then).secs_f64().max(1e-9);
+        let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
+        self.show.progress(&Moment {
+            fraction: self.end.map(|end| (now.secs_f64() / end.secs_f64().max(1e-9)).min(1.0)),
+            elapsed: Duration::from_nanos(now.get()),
+            eta: None,
+            totals,
+            iops: [0, 1, 2].map(|kind| rate(totals.ios[kind], before.ios[kind])),
+            bytes_per_second: [0, 1, 2].map(|kind| rate(totals.bytes[kind], before.bytes[kind])),
+            errors: 0,
+        });
+    }
+}
+
+impl Watch for Lookout<'_> {
+    fn next_look(&mut self, now: Nanos) -> Nanos {
+        let took = self.looked.elapsed();
+        self.looked = Instant::now();
+        if took < LOOK_EVERY / 2 {
+            self.stride = self.stride + self.stride;
+        } else if took > LOOK_EVERY * 2 {
+            self.stride = Nanos::new((self.stride.get() / 2).max(1_000_000));
+        }
+        now + self.stride
+    }
+
+    fn is_overdue(&mut self) -> bool {
+        self.looked.elapsed() > LOOK_EVERY * 2
+    }
+
+    fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos) {
+        self.theatre.board.seat(self.numbers[index]).count(meter);
+        if let Some(logs) = &mut self.logs[index] {
+            logs.write(&meter.take_log());
+        }
+        if index == 0 {
+            if self.theatre.signals.end().is_some() {
+                self.stop.set();
+            }
+            self.report(now);
+        }
+    }
+}

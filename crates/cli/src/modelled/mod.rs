@@ -1,0 +1,10 @@
+//! Jobs on modelled volumes: which volume each file lies on, and the one loop in virtual or in real time.
+
+mod fitting;
+mod measure;
+mod sanity;
+mod volumes;
+
+pub(crate) use fitting::Fitting;
+pub(crate) use measure::{Pace, measure};
+pub(crate) use volumes::{Use, Volumes, read_file, used, with_key};

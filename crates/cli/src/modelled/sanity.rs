@@ -1,0 +1,62 @@
+//! What no simulation can carry out, found before it begins.
+
+use job::{Diagnostic, Job, Plan};
+use units::Nanos;
+use volume::closed::{Load, predict};
+use volume::{Kind, Spec, System};
+
+use super::measure::buffered;
+use super::volumes::Volumes;
+use crate::members::Member;
+use crate::worker;
+
+/// Everything that is wrong with jobs and volumes that are each well formed.
+pub(super) fn check(plan: &Plan, members: &[Member], volumes: &Volumes) -> Vec<Diagnostic> {
+    let standing = plan.jobs.iter().filter_map(|job| standing_still(job, volumes.of(job)?));
+    standing.chain(too_deep(plan, members)).collect()
+}
+
+/// Where operations take no time, a closed loop never comes to its end: no time passes between them.
+fn standing_still(job: &Job, spec: &Spec) -> Option<Diagnostic> {
+    let paces_itself = worker::is_scheduled(job) || job.pace.thinktime > Nanos::ZERO;
+    if paces_itself || buffered(job).is_some() {
+        return None;
+    }
+    let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
+    let kinds = [
+        (direction.reads(), Kind::Read, "reads", &sizes.read),
+        (direction.writes(), Kind::Write, "writes", &sizes.write),
+        (direction.trims(), Kind::Trim, "trims", &sizes.trim),
+    ];
+    let takes_no_time = |kind, bytes| {
+        predict(spec, &Load::of(kind, bytes, 1.0)).is_some_and(|it| it.caps.is_empty() && it.alone == Nanos::ZERO)
+    };
+    let (.., name, _) = kinds.into_iter().find(|(done, kind, _, sizes)| *done && takes_no_time(*kind, sizes.min()))?;
+    let message = format!("job `{}`: {name} on {} take no time, and nothing limits them", job.name, spec.name);
+    let diagnostic = Diagnostic::error("volume", message)
+        .remedy("give the volume a `latency=`, `iops=` or `throughput=`, or the job a `rate_iops=`");
+    Some(at(diagnostic, job, "volume"))
+}
+
+/// Requests are told apart by numbers, of which there are so many.
+fn too_deep(plan: &Plan, members: &[Member]) -> Option<Diagnostic> {
+    let in_flight =
+        |stage: &[Member]| -> u64 { stage.iter().map(|member| u64::from(worker::depth(&plan.jobs[member.job]))).sum() };
+    let stage = members.chunk_by(|a, b| a.stage == b.stage).find(|stage| in_flight(stage) > MOST)?;
+    let deepest = stage.iter().map(|member| &plan.jobs[member.job]).max_by_key(|job| worker::depth(job))?;
+    let found = in_flight(stage);
+    let message = format!("{found} operations in flight are more than a simulation holds, which is {MOST}");
+    let diagnostic = Diagnostic::error("too-many-in-flight", message)
+        .remedy("take a smaller `iodepth` or `numjobs`, or let jobs wait for one another (`stonewall`)");
+    Some(at(diagnostic, deepest, "iodepth"))
+}
+
+/// Operations in flight at most, all workers together.
+const MOST: u64 = System::HOST_IDS as u64;
+
+fn at(diagnostic: Diagnostic, job: &Job, option: &str) -> Diagnostic {
+    match job.origin.of(option) {
+        Some(place) => diagnostic.at(place.clone()),
+        None => diagnostic,
+    }
+}

@@ -1,0 +1,156 @@
+//! The volumes that jobs name.
+
+use std::collections::BTreeMap;
+
+use job::{Diagnostic, Engine, Job, Place, Plan};
+use volume::Spec;
+use volume::catalogue::{self, Problem};
+use workload::{FileFact, FilePlan, WorkloadError};
+
+use crate::members::Ground;
+
+/// How the volume itself is called where a job names no file.
+const WHOLE_VOLUME: &str = "/dev/modelled";
+
+/// Whether the jobs of a plan are on modelled volumes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// None is.
+    Nowhere,
+    /// All are.
+    Everywhere,
+    /// Some are, which cannot be: a model and a device do not live by one clock.
+    Mixed,
+}
+
+/// Whether jobs ask for models by their own words (`ioengine=model`).
+pub(crate) fn used(plan: &Plan) -> Use {
+    let modelled = plan.jobs.iter().filter(|job| job.engine.engine == Engine::Model).count();
+    match modelled {
+        0 => Use::Nowhere,
+        all if all == plan.jobs.len() => Use::Everywhere,
+        _ => Use::Mixed,
+    }
+}
+
+/// The volumes of a plan, by the words that name them.
+pub(crate) struct Volumes {
+    specs: BTreeMap<String, Spec>,
+}
+
+impl Volumes {
+    /// Looks every volume up. A job that names no file and no size is given the volume itself.
+    pub(crate) fn resolve(plan: &mut Plan) -> Result<Self, Vec<Diagnostic>> {
+        let (mut specs, mut problems) = (BTreeMap::new(), Vec::new());
+        for job in &mut plan.jobs {
+            use_whole_volume(job);
+            let Some(words) = &job.engine.volume else {
+                problems.push(no_volume(job));
+                continue;
+            };
+            if specs.contains_key(words) {
+                continue;
+            }
+            match look_up(words) {
+                Ok(spec) => drop(specs.insert(words.clone(), spec)),
+                Err(found) => problems.extend(found.iter().map(|problem| diagnostic(job, problem))),
+            }
+        }
+        if problems.is_empty() { Ok(Self { specs }) } else { Err(problems) }
+    }
+
+    /// The volume of a job.
+    pub(crate) fn of(&self, job: &Job) -> Option<&Spec> {
+        self.specs.get(job.engine.volume.as_ref()?)
+    }
+}
+
+/// One volume, by itself.
+fn look_up(words: &str) -> Result<Spec, Vec<Problem>> {
+    let mut resolved = look_up_all(&[words])?;
+    Ok(resolved.remove(0))
+}
+
+/// The volumes of one run, which know of each other.
+pub(super) fn look_up_all(words: &[&str]) -> Result<Vec<Spec>, Vec<Problem>> {
+    let resolved = catalogue::resolve_all(words, &read_file)?;
+    Ok(resolved.into_iter().map(|volume| volume.spec).collect())
+}
+
+/// The text of a file of volumes.
+pub(crate) fn read_file(path: &str) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("the file of volumes {path} cannot be read: {error}"))
+}
+
+/// The words that name a volume, with one key set anew.
+pub(crate) fn with_key(words: &str, key: &str, value: &str) -> String {
+    let is_key = |part: &&str| part.split_once('=').is_some_and(|(name, _)| name.trim() == key);
+    let kept = words.split(',').filter(|part| !is_key(part)).collect::<Vec<_>>().join(",");
+    format!("{kept},{key}={value}")
+}
+
+/// Whether a path is a device, and so a volume of its own.
+pub(super) fn is_device(path: &str) -> bool {
+    path.starts_with("/dev/")
+}
+
+impl Ground for Volumes {
+    fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
+        let spec = self.of(job).filter(|_| is_device(path))?;
+        Some(FileFact { size: spec.size.get(), block_device: true })
+    }
+
+    fn check(&self, _: &Job) -> Result<(), WorkloadError> {
+        Ok(())
+    }
+
+    fn check_files(&self, _: &Job, _: &FilePlan) -> Result<(), WorkloadError> {
+        Ok(())
+    }
+}
+
+fn use_whole_volume(job: &mut Job) {
+    let files = &mut job.files;
+    let names_nothing = files.filenames.is_empty() && files.directories.iter().all(String::is_empty);
+    if names_nothing && files.nrfiles == 1 && files.filesize.is_none() && job.extent.size.is_none() {
+        files.filenames.push(WHOLE_VOLUME.to_owned());
+    }
+}
+
+fn no_volume(job: &Job) -> Diagnostic {
+    let diagnostic = Diagnostic::error("no-volume", format!("job `{}` names no volume", job.name))
+        .remedy("write `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists them");
+    match &job.origin.title {
+        Some(place) => diagnostic.at(place.clone()),
+        None => diagnostic,
+    }
+}
+
+/// A problem of the catalogue, at its place in the job file or on the command line.
+pub(super) fn diagnostic(job: &Job, problem: &Problem) -> Diagnostic {
+    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place(job, problem));
+    match &problem.remedy {
+        Some(remedy) => diagnostic.remedy(remedy.clone()),
+        None => diagnostic,
+    }
+}
+
+fn place(job: &Job, problem: &Problem) -> Place {
+    let (line, column, text) = problem.line();
+    let width = problem.width();
+    let is_volume = job.engine.volume.as_deref() == Some(&*problem.place.text);
+    let given = job.origin.options.iter().rev().find(|(name, _)| *name == "volume").map(|(_, place)| place);
+    match given {
+        // The text is the option's value: its columns are those of the job file from there on.
+        Some(value) if is_volume && words_at(value) == *problem.place.text => value.part(column - 1, width),
+        _ => {
+            let source = if is_volume && given.is_none() { "--on".into() } else { problem.place.name.clone() };
+            Place { source, line, column, length: width, text: text.into() }
+        }
+    }
+}
+
+/// What stands at a place.
+fn words_at(place: &Place) -> String {
+    place.text.chars().skip(place.column - 1).take(place.length).collect()
+}

@@ -1,0 +1,216 @@
+//! `fathom sim`: the same jobs on modelled volumes, in virtual time; and `fathom run --on`, in real time.
+
+use std::path::Path;
+
+use job::{Around, Diagnostic, Dialect, Job, Plan};
+use record::Run;
+use report::Point;
+
+use crate::args::{RunOptions, SimOptions};
+use crate::exit::Exit;
+use crate::measure::{Request, Show};
+use crate::members::{self, Member};
+use crate::modelled::{self, Fitting, Pace, Volumes};
+use crate::overseer::Moment;
+use crate::seeds::Seeds;
+use crate::signals::Signals;
+use crate::source::Outside;
+use crate::sweep::{self, Axis, on_all_processors};
+use crate::{diagnostics, explain, logs, outputs, run};
+
+/// Simulates.
+pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
+    if !options.sweep.is_empty() {
+        return sweep(options, jobs, words);
+    }
+    let options = &options.run;
+    let Some(plan) = run::read(options, jobs) else { return Exit::Usage };
+    carry_out(options, plan, words, Pace::Virtual)
+}
+
+/// A simulation that is ready to begin.
+struct Scene {
+    plan: Plan,
+    members: Vec<Member>,
+    fitting: Fitting,
+}
+
+impl Scene {
+    fn set(mut plan: Plan, seeds: Seeds) -> Result<Self, Vec<Diagnostic>> {
+        let volumes = Volumes::resolve(&mut plan)?;
+        let (members, unfit) = members::enlist(&plan, Dialect::Strict, seeds, &volumes);
+        if !unfit.is_empty() {
+            return Err(unfit.iter().map(|unfit| unfit.diagnostic(&plan)).collect());
+        }
+        let fitting = Fitting::new(&plan, &members, &volumes)?;
+        Ok(Self { plan, members, fitting })
+    }
+
+    fn request<'a>(&'a self, seeds: Seeds, words: &[String]) -> Request<'a> {
+        Request {
+            plan: &self.plan,
+            dialect: Dialect::Strict,
+            members: &self.members,
+            layouts: &[],
+            seeds,
+            command_line: run::command_line(words),
+            status_every: None,
+        }
+    }
+}
+
+/// Runs the jobs of a plan on their volumes.
+pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace: Pace) -> Exit {
+    let seeds = Seeds::new(options.seed);
+    let scene = match Scene::set(plan, seeds) {
+        Ok(scene) => scene,
+        Err(problems) => {
+            diagnostics::print(&problems);
+            return Exit::Usage;
+        }
+    };
+    if options.explain {
+        return outputs::say(&explain::jobs(&scene.plan));
+    }
+    if options.dry_run {
+        return outputs::say(&explain::simulation(&scene.fitting));
+    }
+    run::measure_and_print(options, &scene.request(seeds, words), |request, signals, show| {
+        Ok(modelled::measure(request, &scene.fitting, pace, signals, show))
+    })
+}
+
+/// Simulates every combination of settings.
+fn sweep(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
+    let points = match points(options, jobs) {
+        Ok(points) => points,
+        Err(exit) => return exit,
+    };
+    let (seeds, options) = (Seeds::new(options.run.seed), &options.run);
+    if options.explain || options.dry_run {
+        return outputs::say(&points.iter().map(|point| told(point, options)).collect::<String>());
+    }
+    let mut files = match outputs::open_for_sweep(options) {
+        Ok(files) => files,
+        Err(problem) => {
+            eprintln!("fathom: {problem}\nfathom: nothing was simulated");
+            return Exit::Usage;
+        }
+    };
+    let signals = match Signals::install() {
+        Ok(signals) => signals,
+        Err(error) => {
+            eprintln!("fathom: cannot listen to signals: {error}");
+            return Exit::Environment;
+        }
+    };
+    let simulated = on_all_processors(&points, |(settings, scene)| {
+        // Who wants it to end wants no rows of nothing.
+        if signals.end().is_some() {
+            return None;
+        }
+        let request = scene.request(seeds, words);
+        let measured = modelled::measure(&request, &scene.fitting, Pace::Virtual, &signals, &mut Unseen);
+        let verdicts = analyse::analyse(&measured.run);
+        Some(Point { settings: settings.clone(), run: measured.run, verdicts })
+    });
+    let simulated: Vec<Point> = simulated.into_iter().flatten().collect();
+    if signals.end().is_some() {
+        let (begun, all) = (simulated.len(), points.len());
+        eprintln!("fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short");
+    }
+    let said = outputs::say(&outputs::sweep_document(&simulated, options.format));
+    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_sweep(&simulated).err()).collect();
+    for problem in &unwritten {
+        eprintln!("fathom: {problem}");
+    }
+    match signals.end() {
+        Some(signal) => Exit::Signal(signal),
+        None if unwritten.is_empty() => said,
+        None => Exit::Environment,
+    }
+}
+
+/// One point of a sweep that is only talked about.
+fn told((settings, scene): &Prepared, options: &RunOptions) -> String {
+    let told = if options.explain { explain::jobs(&scene.plan) } else { explain::simulation(&scene.fitting) };
+    format!("with {}:\n{told}\n", words_of(settings))
+}
+
+fn words_of(settings: &[(String, String)]) -> String {
+    settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The settings of one point of a sweep, and its simulation.
+type Prepared = (Vec<(String, String)>, Scene);
+
+/// Every point of a sweep, ready; or what is wrong with the first that is not, on standard error.
+fn points(options: &SimOptions, jobs: &[String]) -> Result<Vec<Prepared>, Exit> {
+    let axes: Result<Vec<Axis>, String> = options.sweep.iter().map(|text| Axis::parse(text)).collect();
+    let axes = axes.and_then(|axes| sweep::check(&axes).map(|()| axes)).map_err(|problem| {
+        eprintln!("fathom: {problem}\nfathom: nothing was simulated");
+        Exit::Usage
+    })?;
+    let prepare = |settings: Vec<(String, String)>| {
+        let scene = point(&options.run, jobs, &settings).map_err(|problems| {
+            diagnostics::print(&problems);
+            eprintln!("fathom: with {}", words_of(&settings));
+            Exit::Usage
+        })?;
+        Ok((settings, scene))
+    };
+    sweep::combinations(&axes).into_iter().map(prepare).collect()
+}
+
+/// The simulation of one point.
+fn point(options: &RunOptions, jobs: &[String], settings: &[(String, String)]) -> Result<Scene, Vec<Diagnostic>> {
+    let mut around = around(options.on.as_deref());
+    let of_volume = |key: &str| key.strip_prefix(ON).map(str::to_owned);
+    let is_option = |key: &str| !job::table::find_all(key).is_empty();
+    around.after = settings.iter().filter(|(key, _)| is_option(key)).cloned().collect();
+    let parsed = job::parse_job_arguments(jobs, &options.section, &around, Dialect::Strict, &Outside);
+    let (mut plan, _) = parsed.into_result()?;
+    for (key, value) in settings.iter().filter(|(key, _)| !is_option(key)) {
+        let key = of_volume(key).unwrap_or_else(|| key.clone());
+        for words in plan.jobs.iter_mut().filter_map(|job| job.engine.volume.as_mut()) {
+            *words = modelled::with_key(words, &key, value);
+        }
+    }
+    match plan.jobs.iter().find(|job| logs::are_wanted(&job.stats)) {
+        Some(job) => Err(vec![unloggable(job)]),
+        None => Scene::set(plan, Seeds::new(options.seed)),
+    }
+}
+
+fn unloggable(job: &Job) -> Diagnostic {
+    let message =
+        format!("job `{}` writes log files, and the points of a sweep would write over one another's", job.name);
+    let diagnostic =
+        Diagnostic::error("logs-of-sweep", message).remedy("leave out `write_*_log`, or simulate one point");
+    let options = ["write_lat_log", "write_iops_log", "write_bw_log"];
+    match job.origin.options.iter().find(|(name, _)| options.contains(name)) {
+        Some((_, place)) => diagnostic.at(place.clone()),
+        None => diagnostic,
+    }
+}
+
+/// What stands before the key of a volume where a job option has the same name.
+const ON: &str = "on.";
+
+/// Nobody watches one point of many.
+struct Unseen;
+
+impl Show for Unseen {
+    fn layout(&mut self, _: &Path, _: u64, _: u64) {}
+
+    fn progress(&mut self, _: &Moment) {}
+
+    fn status(&mut self, _: &Run) {}
+}
+
+/// What `--on` says of every job, as far as it says nothing else itself.
+pub(crate) fn around(volume: Option<&str>) -> Around {
+    let options =
+        |volume: &str| vec![("ioengine".to_owned(), "model".to_owned()), ("volume".to_owned(), volume.to_owned())];
+    Around { before: volume.map(options).unwrap_or_default(), after: Vec::new() }
+}

@@ -1,0 +1,217 @@
+//! Settings that go through many values: how they are written, their combinations, and work on all processors.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// One setting and the values it goes through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Axis {
+    /// A job option, or a key of the volume behind `on.`.
+    pub(crate) key: String,
+    /// As they are written.
+    pub(crate) values: Vec<String>,
+}
+
+/// More points than this are a slip.
+const POINTS_MAX: usize = 100_000;
+
+impl Axis {
+    /// Reads `KEY=A..B`, `KEY=A..BxF`, `KEY=A..B/STEP` or `KEY=V,V,V`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and how it is written.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let usage = |what: &str| {
+            format!("--sweep {text}: {what}: write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
+        };
+        let (key, range) = text.split_once('=').ok_or_else(|| usage("there is no `=`"))?;
+        if key.is_empty() {
+            return Err(usage("there is no key"));
+        }
+        let values = match range.split_once("..") {
+            None => range.split(',').map(|value| value.trim().to_owned()).collect(),
+            Some((from, rest)) => between(from, rest).map_err(|what| usage(&what))?,
+        };
+        if values.iter().any(String::is_empty) {
+            return Err(usage("a value is empty"));
+        }
+        Ok(Self { key: key.to_owned(), values })
+    }
+}
+
+/// How a range goes from one value to the next.
+enum Step {
+    Times(f64),
+    Plus(f64),
+}
+
+fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
+    let (to, step) = if let Some((to, step)) = rest.split_once('/') {
+        (to, Step::Plus(Number::parse(step)?.absolute()))
+    } else if let Some((to, factor)) = rest.rsplit_once('x') {
+        (to, Step::Times(Number::parse(factor)?.absolute()))
+    } else {
+        (rest, Step::Times(2.0))
+    };
+    let (from, to) = (Number::parse(from)?, Number::parse(to)?);
+    // `1TiB..4TiB` keeps its unit; with different ones, both are counted out.
+    let same = from.unit == to.unit;
+    let (mut value, end) = if same { (from.value, to.value) } else { (from.absolute(), to.absolute()) };
+    let unit = if same { from.unit } else { "" };
+    let rising = match step {
+        Step::Times(factor) => factor > 1.0 && value > 0.0,
+        Step::Plus(step) => step > 0.0,
+    };
+    if end < value || !rising {
+        return Err("it does not go up".to_owned());
+    }
+    let mut values = Vec::new();
+    // A hair more than the end: 0.1 + 0.2 is more than 0.3.
+    while value <= end * (1.0 + 1e-9) {
+        values.push(format!("{}{unit}", (value * 1e6).round() / 1e6));
+        if values.len() > POINTS_MAX {
+            return Err(format!("it has more than {POINTS_MAX} values"));
+        }
+        value = match step {
+            Step::Times(factor) => value * factor,
+            Step::Plus(step) => value + step,
+        };
+    }
+    Ok(values)
+}
+
+/// A number with the unit behind it, if any.
+struct Number<'a> {
+    value: f64,
+    unit: &'a str,
+}
+
+impl<'a> Number<'a> {
+    fn parse(text: &'a str) -> Result<Self, String> {
+        let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (value, unit) = text.split_at(digits);
+        let no_number = || format!("`{text}` is not a number");
+        // `1e6` is no million with a unit.
+        if unit.contains(|c: char| c.is_ascii_digit() || c == '-') {
+            return Err(no_number());
+        }
+        let value = value.parse().map_err(|_| no_number())?;
+        Ok(Self { value, unit })
+    }
+
+    /// With a size suffix counted out as fio does: `4k` is 4096.
+    fn absolute(&self) -> f64 {
+        let power = match self.unit.to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
+            "k" => 1,
+            "m" => 2,
+            "g" => 3,
+            "t" => 4,
+            _ => 0,
+        };
+        self.value * f64::from(1024_i32.pow(power.min(3))) * if power == 4 { 1024.0 } else { 1.0 }
+    }
+}
+
+/// Whether the combinations of all axes can be gone through.
+///
+/// # Errors
+///
+/// There are too many, or two of one key.
+pub(crate) fn check(axes: &[Axis]) -> Result<(), String> {
+    if let Some((_, axis)) =
+        axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
+    {
+        return Err(format!("--sweep {}=…: it is swept twice: write its values into one --sweep", axis.key));
+    }
+    let points = axes.iter().fold(1_usize, |points, axis| points.saturating_mul(axis.values.len()));
+    if points <= POINTS_MAX {
+        return Ok(());
+    }
+    Err(format!("--sweep: {points} combinations are more than {POINTS_MAX}: take larger steps"))
+}
+
+/// All combinations of the values of all axes, the last one changing fastest.
+pub(crate) fn combinations(axes: &[Axis]) -> Vec<Vec<(String, String)>> {
+    axes.iter().fold(vec![Vec::new()], |points, axis| {
+        let with = |point: &Vec<(String, String)>, value: &String| {
+            let mut point = point.clone();
+            point.push((axis.key.clone(), value.clone()));
+            point
+        };
+        points.iter().flat_map(|point| axis.values.iter().map(move |value| with(point, value))).collect()
+    })
+}
+
+/// Does `work` for each item, on all processors, and keeps the order.
+pub(crate) fn on_all_processors<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items.len()));
+    let processors = thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    thread::scope(|scope| {
+        for _ in 0..processors {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(index) else { break };
+                    let result = work(item);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        Axis::parse(text).unwrap().values
+    }
+
+    #[test]
+    fn ranges_double_multiply_or_step() {
+        assert_eq!(values("iodepth=1..8"), ["1", "2", "4", "8"]);
+        assert_eq!(values("iodepth=1..100x10"), ["1", "10", "100"]);
+        assert_eq!(values("iodepth=10..20/4"), ["10", "14", "18"]);
+        assert_eq!(values("rw=randread,randwrite"), ["randread", "randwrite"]);
+        assert_eq!(values("on.size=1TiB..4TiB"), ["1TiB", "2TiB", "4TiB"]);
+        assert_eq!(values("bs=4k..1mx16"), ["4096", "65536", "1048576"]);
+        assert_eq!(values("rwmixread=0..100/25"), ["0", "25", "50", "75", "100"]);
+        assert_eq!(values("on.factor=0.1..0.3/0.1"), ["0.1", "0.2", "0.3"]);
+    }
+
+    #[test]
+    fn what_does_not_go_up_is_refused() {
+        for text in ["iodepth", "=1..2", "iodepth=8..1", "iodepth=1..8x1", "iodepth=1..8/0", "iodepth=a..b", "x=1,,2"] {
+            let error = Axis::parse(text).unwrap_err();
+            assert!(error.contains(text) && error.contains("KEY=A..B"), "{error}");
+        }
+        assert!(Axis::parse("iodepth=1..1000000/1").is_err());
+        assert!(Axis::parse("iodepth=1..1e6/1").unwrap_err().contains("`1e6` is not a number"));
+    }
+
+    #[test]
+    fn a_key_is_swept_once() {
+        let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| Axis::parse(text).unwrap());
+        assert!(check(&axes).unwrap_err().contains("a=") && check(&axes[..2]).is_ok());
+    }
+
+    #[test]
+    fn the_last_axis_changes_fastest() {
+        let axes = [Axis::parse("a=1,2").unwrap(), Axis::parse("b=x,y").unwrap()];
+        let values = |point: &Vec<(String, String)>| format!("{}{}", point[0].1, point[1].1);
+        assert_eq!(combinations(&axes).iter().map(values).collect::<Vec<_>>(), ["1x", "1y", "2x", "2y"]);
+    }
+
+    #[test]
+    fn results_keep_the_order_of_their_items() {
+        let items: Vec<u64> = (0..100).collect();
+        assert_eq!(on_all_processors(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,114 @@
+//! What modelled volumes have to say of a run that real ones keep to themselves.
+
+use serde::{Deserialize, Serialize};
+
+/// The modelled side of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// Whether time was virtual; otherwise the models answered at their own pace.
+    pub virtual_time: bool,
+    /// How much of it passed, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// The volumes, each once.
+    pub volumes: Vec<ModelledVolume>,
+    /// What held requests back, in the order in which they met it.
+    pub stages: Vec<ModelStage>,
+    /// The page caches of machines on which jobs were not `direct=1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub page_caches: Vec<ModelPageCache>,
+}
+
+/// One modelled volume.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelledVolume {
+    /// The path by which the jobs know it; `None` for the volume that carries their files.
+    pub path: Option<String>,
+    /// As it can be asked for again.
+    pub name: String,
+    /// In the provider's words.
+    pub title: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// What somebody who trusts the model should know.
+    pub notes: Vec<String>,
+}
+
+/// What a machine's page cache did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelPageCache {
+    /// The machine's name.
+    pub host: String,
+    /// Its memory in bytes.
+    pub memory_bytes: u64,
+    /// Reads that went through it.
+    pub reads: u64,
+    /// Those that did not wait for a volume.
+    pub read_hits: u64,
+    /// Bytes that jobs read from it.
+    pub read_bytes: u64,
+    /// Bytes that it read from volumes.
+    pub fetched_bytes: u64,
+    /// Writes that went through it.
+    pub writes: u64,
+    /// Those that waited because too much was dirty.
+    pub writes_held: u64,
+    /// How long they waited for that, all together, in nanoseconds.
+    pub held_ns: u64,
+    /// Bytes that jobs wrote to it.
+    pub written_bytes: u64,
+    /// Bytes that it wrote to volumes.
+    pub written_back_bytes: u64,
+    /// Bytes that were still to be written at the end.
+    pub unwritten_bytes: u64,
+}
+
+/// A limit or a queue on the way of requests, and what it did to them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelStage {
+    /// `volume IOPS`, `vCPUs`.
+    pub name: String,
+    /// Whose it is: a volume's or a machine's name.
+    pub owner: String,
+    /// What it is.
+    pub kind: ModelStageKind,
+    /// The rule it follows.
+    pub rule: String,
+    /// Requests that passed it.
+    pub requests: u64,
+    /// Those it held back.
+    pub delayed: u64,
+    /// Those whose start it set: nothing held them longer.
+    pub decided: u64,
+    /// How long it held them back beyond what was before it, all together, in nanoseconds.
+    pub delay_ns: u64,
+    /// How much of its capacity was used, from 0 to 1; more than 1 while a bucket of credits is spent.
+    pub utilisation: f64,
+    /// Its bucket of credits; `None` where it has none.
+    pub credits: Option<ModelCredits>,
+}
+
+/// What became of a bucket of credits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelCredits {
+    /// Whether they are bytes; otherwise operations.
+    pub bytes: bool,
+    /// What the bucket holds at most.
+    pub most: f64,
+    /// What is left at the end; below zero after an operation that was larger than that.
+    pub left: f64,
+    /// How much more was spent than earned in a second, on average over the run.
+    pub spent_per_sec: f64,
+    /// When it was first too empty for an operation, in nanoseconds from the start; `None` where it never was.
+    pub empty_at_ns: Option<u64>,
+}
+
+/// What a stage is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelStageKind {
+    /// A limit: so much a second.
+    #[default]
+    Limit,
+    /// Servers with a queue.
+    Station,
+}

@@ -1,0 +1,131 @@
+//! Many runs that differ in a few settings: a row for each.
+
+use analyse::{Code, Verdict};
+use record::{JobResult, Kind, Run};
+use serde::Serialize;
+use units::{Bytes, Nanos, count};
+
+/// One run of a sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// What was set for it: names and values, in the order of the sweeps.
+    pub settings: Vec<(String, String)>,
+    /// The run.
+    #[serde(flatten)]
+    pub run: Run,
+    /// What was found in it.
+    pub verdicts: Vec<Verdict>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    sweep: &'a [Point],
+}
+
+const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
+
+/// One row of a table: a result of a point, one kind of operation.
+fn rows(points: &[Point]) -> impl Iterator<Item = (&Point, usize, &JobResult, Kind)> {
+    points.iter().flat_map(|point| {
+        point.run.jobs.iter().enumerate().flat_map(move |(index, job)| {
+            let used = job.result.kinds().filter(|(_, result)| result.ios > 0);
+            used.map(move |(kind, _)| (point, index, job, kind))
+        })
+    })
+}
+
+/// Columns that say which result and kind a row is, where there are several.
+fn labels(points: &[Point]) -> (bool, bool) {
+    let jobs = points.iter().any(|point| point.run.jobs.len() > 1);
+    let kinds = rows(points).any(|(_, _, job, _)| job.result.kinds().filter(|(_, result)| result.ios > 0).count() > 1);
+    (jobs, kinds)
+}
+
+fn table(points: &[Point]) -> (Vec<String>, Vec<Vec<String>>) {
+    let (jobs, kinds) = labels(points);
+    let settings = points.first().map_or(&[][..], |point| &point.settings);
+    let mut head: Vec<String> = settings.iter().map(|(name, _)| name.clone()).collect();
+    head.extend(jobs.then(|| "job".to_owned()));
+    head.extend(kinds.then(|| "kind".to_owned()));
+    head.extend(HEAD.map(str::to_owned));
+    let body = rows(points).map(|(point, index, job, kind)| {
+        let mut cells: Vec<String> = point.settings.iter().map(|(_, value)| value.clone()).collect();
+        cells.extend(jobs.then(|| job.name.clone()));
+        cells.extend(kinds.then(|| kind.name().to_owned()));
+        let result = job.result.kind(kind);
+        let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string());
+        let mean = (result.service.count > 0).then_some(result.service.mean_ns.round() as u64);
+        cells.push(count(result.iops()));
+        cells.push(format!("{}/s", Bytes::new(result.bytes_per_second() as u64)));
+        cells.push(time(mean));
+        cells.extend([50.0, 99.0, 99.9].map(|percent| time(result.service.percentile_ns(percent))));
+        cells.push(limit(point, index));
+        cells
+    });
+    (head, body.collect())
+}
+
+/// What limited a result, in a few words.
+fn limit(point: &Point, job: usize) -> String {
+    let verdict = point.verdicts.iter().find(|verdict| verdict.job == job);
+    let Some(finding) = verdict.map(|verdict| &verdict.headline) else { return String::new() };
+    match (finding.code, &finding.subject) {
+        (Code::ModelHeldBack, Some(stage)) => stage.clone(),
+        (Code::ModelNotReached, _) => "latency".to_owned(),
+        (Code::RateKept, _) => "the rate asked for".to_owned(),
+        (Code::QueueTooShallow, _) => "queue depth".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// A table for people: the settings on the left, what they brought on the right.
+#[must_use]
+pub fn sweep_text(points: &[Point]) -> String {
+    let (head, body) = table(points);
+    let width =
+        |column: usize| std::iter::once(&head).chain(&body).map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+            // Words stand on the left, figures on the right.
+            if column + 1 == row.len() { cell.clone() } else { format!("{cell:>width$}") }
+        });
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    std::iter::once(&head).chain(&body).map(line).collect()
+}
+
+/// One JSON document: `sweep` holds the points, each with its `settings` beside what a run has.
+#[must_use]
+pub fn sweep_json(points: &[Point]) -> String {
+    let mut text = serde_json::to_string_pretty(&Document { sweep: points }).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Comma-separated values: the settings, then the columns of [`crate::csv`].
+#[must_use]
+pub fn sweep_csv(points: &[Point]) -> String {
+    let mut out = String::new();
+    for (index, point) in points.iter().enumerate() {
+        let names: Vec<&str> = point.settings.iter().map(|(name, _)| name.as_str()).collect();
+        let values: Vec<&str> = point.settings.iter().map(|(_, value)| value.as_str()).collect();
+        for (line, text) in crate::csv(&point.run).lines().enumerate() {
+            let lead = if line == 0 { names.join(",") } else { values.join(",") };
+            if line > 0 || index == 0 {
+                out.push_str(&format!("{lead},{text}\n"));
+            }
+        }
+    }
+    out
+}
+
+/// A Markdown table with the columns of [`sweep_text`].
+#[must_use]
+pub fn sweep_markdown(points: &[Point]) -> String {
+    let (head, body) = table(points);
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let rule = vec!["--:".to_owned(); head.len()];
+    let rows: String = body.iter().map(|row| line(row)).collect();
+    format!("{}{}{rows}", line(&head), line(&rule))
+}

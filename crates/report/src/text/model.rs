@@ -1,0 +1,94 @@
+//! What modelled volumes say of themselves.
+
+use record::{Model, ModelPageCache, ModelStage};
+use units::{Bytes, Nanos, count, percent};
+
+use super::Page;
+
+/// Stages beyond these are summed up in a line: a run on many volumes has many.
+const STAGES_MAX: usize = 12;
+
+impl Page {
+    /// The volumes, then what held operations back, the longest first.
+    pub(super) fn model(&mut self, model: &Model) {
+        self.out.push('\n');
+        let mut named: Vec<&str> = Vec::new();
+        for volume in &model.volumes {
+            if !named.contains(&volume.name.as_str()) {
+                named.push(&volume.name);
+                let many = model.volumes.iter().filter(|other| other.name == volume.name).count();
+                let times = if many > 1 { format!("{many} x ") } else { String::new() };
+                self.field("model", &format!("{times}{}, {}: {}", volume.title, Bytes::new(volume.bytes), volume.name));
+            }
+        }
+        for cache in &model.page_caches {
+            self.page_cache(cache, model.page_caches.len() > 1);
+        }
+        let mut stages: Vec<&ModelStage> = model.stages.iter().filter(|stage| stage.requests > 0).collect();
+        stages.sort_by(|a, b| {
+            (b.delay_ns, b.utilisation).partial_cmp(&(a.delay_ns, a.utilisation)).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        if !stages.is_empty() {
+            self.stage_line("limit", "used", "held", "mean wait", "rule");
+        }
+        for stage in stages.iter().take(STAGES_MAX) {
+            self.stage(stage);
+        }
+        if stages.len() > STAGES_MAX {
+            self.field("", &format!("and {} more, which held less", stages.len() - STAGES_MAX));
+        }
+        let mut notes: Vec<&str> = model.volumes.iter().flat_map(|volume| &volume.notes).map(String::as_str).collect();
+        notes.dedup();
+        for (index, note) in notes.iter().enumerate() {
+            self.field(if index == 0 { "of the model" } else { "" }, note);
+        }
+    }
+
+    fn page_cache(&mut self, cache: &ModelPageCache, named: bool) {
+        let mut facts = Vec::new();
+        if cache.reads > 0 {
+            let (hits, fetched) =
+                (percent(cache.read_hits as f64 / cache.reads as f64), Bytes::new(cache.fetched_bytes));
+            let read = Bytes::new(cache.read_bytes);
+            facts.push(format!("{hits} of reads hit; {fetched} came from volumes for {read} read"));
+        }
+        if cache.writes > 0 {
+            let (written, back) = (Bytes::new(cache.written_bytes), Bytes::new(cache.written_back_bytes));
+            let left = Bytes::new(cache.unwritten_bytes);
+            facts.push(format!("{back} of {written} written went to volumes, {left} were still to go at the end"));
+        }
+        if cache.writes_held > 0 {
+            let held = percent(cache.writes_held as f64 / cache.writes as f64);
+            let wait = Nanos::new(cache.held_ns / cache.writes_held);
+            facts.push(format!("{held} of writes waited for room, {wait} on average"));
+        }
+        let whose = if named { format!("{}: ", cache.host) } else { String::new() };
+        let text = format!("{whose}{} (of {} of memory)", facts.join("; "), Bytes::new(cache.memory_bytes));
+        self.field("page cache", &text);
+    }
+
+    fn stage(&mut self, stage: &ModelStage) {
+        let held = stage.delayed as f64 / stage.requests as f64;
+        let wait = Nanos::new(stage.delay_ns / stage.requests);
+        let (held, wait) =
+            if stage.delayed == 0 { ("-".to_owned(), "-".to_owned()) } else { (percent(held), wait.to_string()) };
+        let credits = stage.credits.map_or_else(String::new, |credits| {
+            let amount = |value: f64| {
+                let value = value.max(0.0);
+                if credits.bytes { Bytes::new(value as u64).to_string() } else { count(value) }
+            };
+            format!("; {} of {} credits left", amount(credits.left), amount(credits.most))
+        });
+        let rule = format!("{}{credits}", stage.rule);
+        self.stage_line(&stage.name, &percent(stage.utilisation), &held, &wait, &rule);
+    }
+
+    fn stage_line(&mut self, name: &str, used: &str, held: &str, wait: &str, rule: &str) {
+        let figures = format!("  {name:<26} {used:>7} {held:>7} {wait:>10}  ");
+        let room = self.width.saturating_sub(figures.chars().count()).max(20);
+        for (index, part) in super::wrap(rule, room).iter().enumerate() {
+            let lead = if index == 0 { figures.clone() } else { " ".repeat(figures.chars().count()) };
+            self.line(&format!("{lead}{part}"));
+        }
+    }
+}
