@@ -1,7 +1,8 @@
-//! Fathom against the installed fio, in pairs: the same command line for both, one after the other, so that a
+//! Models by themselves (`sim`), and Fathom against the installed fio, in pairs: the same command line for both, one after the other, so that a
 //! machine whose speed drifts bends both alike. What counts is the median of the ratios.
 
 mod cases;
+mod sim;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,6 +25,14 @@ struct Sample {
 pub(crate) fn run(wanted: &[&str]) -> Result<()> {
     let root = crate::tidy::root()?;
     let fathom = build(&root)?;
+    if wanted.is_empty() || wanted.contains(&"sim") {
+        let mut kept = sim::run(&fathom)?;
+        kept["machine"] = machine();
+        keep(&root, "perf/sim.json", &kept)?;
+    }
+    if wanted == ["sim"] {
+        return Ok(());
+    }
     let scratch = Scratch::new()?;
     let mut kept = read_kept(&root);
     for case in CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|name| case.name.starts_with(name))) {
@@ -32,10 +41,14 @@ pub(crate) fn run(wanted: &[&str]) -> Result<()> {
         kept[case.name] = outcome;
     }
     kept["machine"] = machine();
-    let path = root.join("perf/fio.json");
+    keep(&root, "perf/fio.json", &kept)
+}
+
+fn keep(root: &Path, name: &str, outcome: &Value) -> Result<()> {
+    let path = root.join(name);
     std::fs::create_dir_all(root.join("perf"))?;
-    std::fs::write(&path, format!("{kept:#}\n"))?;
-    println!("kept in {}", crate::tidy::relative(&root, &path));
+    std::fs::write(&path, format!("{outcome:#}\n"))?;
+    println!("kept in {}", crate::tidy::relative(root, &path));
     Ok(())
 }
 
