@@ -133,45 +133,34 @@ impl World {
     fn step_ready<T: Target>(&mut self, workers: &mut [Worker], target: &mut T, now: Nanos) -> usize {
         self.min = 1;
         if let [only] = workers {
-            return self.step_alone(only, target, now);
+            return if self.is_ready[0] { self.step(0, only, target, now) } else { 0 };
         }
         let mut ended = 0;
         let mut asked = std::mem::take(&mut self.asked);
         std::mem::swap(&mut self.ready, &mut asked);
         for index in asked.drain(..) {
-            self.is_ready[index] = false;
-            match workers[index].step(target, now) {
-                Wake::Completions(_) | Wake::AlreadyEnded => {}
-                Wake::Look => {
-                    self.min = 0;
-                    self.wake(index);
-                }
-                Wake::At(instant) => self.timers.push(Reverse((instant, index))),
-                Wake::Ended => {
-                    ended += 1;
-                    self.one_ends_all |= workers[index].ends_others();
-                }
-            }
+            ended += self.step(index, &mut workers[index], target, now);
         }
         self.asked = asked;
         ended
     }
 
-    /// Asks the only worker, without the lists that several need. Returns how many workers ended.
+    /// Asks a worker that is ready, and takes note of what it waits for. Returns whether it ended, as a count.
     #[inline]
-    fn step_alone<T: Target>(&mut self, worker: &mut Worker, target: &mut T, now: Nanos) -> usize {
-        if !std::mem::replace(&mut self.is_ready[0], false) {
-            return 0;
-        }
+    fn step<T: Target>(&mut self, index: usize, worker: &mut Worker, target: &mut T, now: Nanos) -> usize {
+        self.is_ready[index] = false;
         match worker.step(target, now) {
-            Wake::Completions(min) => self.min = min,
+            Wake::Completions(min) if self.is_ready.len() == 1 => self.min = min,
+            Wake::Completions(_) | Wake::AlreadyEnded => {}
             Wake::Look => {
                 self.min = 0;
-                self.is_ready[0] = true;
+                self.wake(index);
             }
-            Wake::At(instant) => self.timers.push(Reverse((instant, 0))),
-            Wake::AlreadyEnded => {}
-            Wake::Ended => return 1,
+            Wake::At(instant) => self.timers.push(Reverse((instant, index))),
+            Wake::Ended => {
+                self.one_ends_all |= worker.ends_others();
+                return 1;
+            }
         }
         0
     }
