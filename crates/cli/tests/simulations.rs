@@ -436,3 +436,23 @@ fn a_delayed_start_takes_nothing_from_the_use_of_a_limit() {
         assert!(text.contains("20.0%") && text.contains("5 in flight to reach it"), "{text}");
     }
 }
+
+#[test]
+fn gp2_and_azure_burst_until_their_credits_are_spent() {
+    // 5.4 M credits, spent at 3,000 and earned at 300 a second; 30 minutes of 3,500 above 2,300.
+    for (volume, burst, base, empty_s) in
+        [("aws/gp2,size=100GiB", 3_000.0, 300.0, 2_000.0), ("azure/p20", 3_500.0, 2_300.0, 1_800.0)]
+    {
+        let run = record(volume, "--name=a --rw=randread --iodepth=64 --runtime=40m --time_based");
+        let series = &run.jobs[0].result.series;
+        let rate = |at_s: u64| {
+            let interval = &series.intervals[(at_s * 1_000_000_000 / series.width_ns) as usize];
+            interval.ios[0] as f64 / (series.width_ns as f64 / 1e9)
+        };
+        assert_near(&format!("{volume} in its burst"), rate(1_000), burst, 0.01);
+        assert_near(&format!("{volume} after it"), rate(2_300), base, 0.01);
+        let model = run.model.as_ref().expect("a simulation has a model");
+        let empty_ns = model.stages.iter().filter_map(|stage| stage.credits.as_ref()?.empty_at_ns).min();
+        assert_near(&format!("{volume} runs out"), empty_ns.expect("it runs out") as f64 / 1e9, empty_s, 0.001);
+    }
+}
