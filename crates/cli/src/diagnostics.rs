@@ -2,6 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use job::{Diagnostic, Place, Severity};
+use volume::catalogue::Problem;
 
 use crate::terminal::{Terminal, tell};
 
@@ -23,6 +24,21 @@ pub(crate) fn print(diagnostics: &[Diagnostic]) {
         tell(&render(diagnostics, terminal.colour, terminal.width));
         tell(&format!("fathom: {}\n", tally(diagnostics)));
     }
+}
+
+/// A problem of the catalogue as one of jobs, at a place.
+pub(crate) fn of_volume(problem: &Problem, place: Place) -> Diagnostic {
+    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
+    match &problem.remedy {
+        Some(remedy) => diagnostic.remedy(remedy.clone()),
+        None => diagnostic,
+    }
+}
+
+/// Where a problem of the catalogue is in its own text.
+pub(crate) fn place_in_volume(problem: &Problem) -> Place {
+    let (line, column, text) = problem.line();
+    Place { source: problem.place.name.clone(), line, column, length: problem.width(), text: text.into() }
 }
 
 /// How many errors and warnings there were, as a last line: `2 errors, 1 warning; nothing was touched`.

@@ -45,11 +45,8 @@ impl Unfit {
     /// What is wrong, at the option that would have to change.
     pub(crate) fn diagnostic(&self, plan: &Plan) -> Diagnostic {
         let job = &plan.jobs[self.job];
-        let diagnostic = Diagnostic::error("unfit", format!("job `{}`: {}", job.name, self.error));
-        match job.origin.of(self.error.option) {
-            Some(place) => diagnostic.at(place.clone()),
-            None => diagnostic,
-        }
+        let place = job.origin.of(self.error.option).cloned();
+        Diagnostic::error("unfit", format!("job `{}`: {}", job.name, self.error)).at(place)
     }
 }
 

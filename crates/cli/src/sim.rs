@@ -185,13 +185,11 @@ fn point(options: &RunOptions, jobs: &[String], settings: &[(String, String)]) -
 fn unloggable(job: &Job) -> Diagnostic {
     let message =
         format!("job `{}` writes log files, and the points of a sweep would write over one another's", job.name);
-    let diagnostic =
-        Diagnostic::error("logs-of-sweep", message).remedy("leave out `write_*_log`, or simulate one point");
     let options = ["write_lat_log", "write_iops_log", "write_bw_log"];
-    match job.origin.options.iter().find(|(name, _)| options.contains(name)) {
-        Some((_, place)) => diagnostic.at(place.clone()),
-        None => diagnostic,
-    }
+    let given = job.origin.options.iter().find(|(name, _)| options.contains(name));
+    Diagnostic::error("logs-of-sweep", message)
+        .at(given.map(|(_, place)| place.clone()))
+        .remedy("leave out `write_*_log`, or simulate one point")
 }
 
 /// What stands before the key of a volume where a job option has the same name.

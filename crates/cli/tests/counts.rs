@@ -88,7 +88,7 @@ fn dumps_of_damaged_blocks_are_named_as_by_fio() {
         let mut file = std::fs::OpenOptions::new().write(true).open(scratch.path("x")).expect("it was written");
         for at in [3 * 4096 + 1500, 7 * 4096] {
             file.seek(SeekFrom::Start(at)).expect("a seek");
-            file.write_all(b"XXXX").expect("a write");
+            file.write_all(b"torn").expect("a write");
         }
         let (code, _) = counts(program, &scratch, &format!("{line} --rw=read --verify_dump=1"));
         let size = |name: &String| std::fs::metadata(scratch.path(name)).expect("it is there").len();

@@ -81,10 +81,10 @@ impl Diagnostic {
         Self { severity, code, message, place: None, label: String::new(), notes: Vec::new(), remedy: None }
     }
 
-    /// With the place at which it was found.
+    /// With the place at which it was found, if one is known.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
-        self.place = Some(place);
+    pub fn at(mut self, place: impl Into<Option<Place>>) -> Self {
+        self.place = place.into();
         self
     }
 

@@ -6,7 +6,7 @@ mod list;
 mod page;
 mod question;
 
-use job::{Diagnostic, Place};
+use job::Diagnostic;
 use volume::catalogue::{self, Problem};
 
 use crate::args::CatalogOptions;
@@ -36,19 +36,13 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
         }
         (question, resolved) => {
             let mut problems = question.err().unwrap_or_default();
-            problems.extend(resolved.err().into_iter().flatten().map(|problem| diagnostic(&problem)));
+            problems.extend(resolved.err().into_iter().flatten().map(|problem| of_volume(&problem)));
             diagnostics::print(&problems);
             Exit::Usage
         }
     }
 }
 
-fn diagnostic(problem: &Problem) -> Diagnostic {
-    let (line, column, text) = problem.line();
-    let place = Place { source: problem.place.name.clone(), line, column, length: problem.width(), text: text.into() };
-    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
-    match &problem.remedy {
-        Some(remedy) => diagnostic.remedy(remedy.clone()),
-        None => diagnostic,
-    }
+fn of_volume(problem: &Problem) -> Diagnostic {
+    diagnostics::of_volume(problem, diagnostics::place_in_volume(problem))
 }

@@ -50,12 +50,11 @@ impl Fitting {
             let places: Vec<_> = places.collect();
             fitting.places.push(places.iter().filter_map(|place| place.as_ref().ok().copied()).collect());
             for problem in places.into_iter().filter_map(Result::err) {
-                let diagnostic = Diagnostic::error("volume-full", format!("job `{}`: {problem}", job.name))
-                    .remedy("give the volume a larger `size=`, or the job a smaller one");
-                problems.push(match job.origin.of("size") {
-                    Some(place) => diagnostic.at(place.clone()),
-                    None => diagnostic,
-                });
+                problems.push(
+                    Diagnostic::error("volume-full", format!("job `{}`: {problem}", job.name))
+                        .at(job.origin.of("size").cloned())
+                        .remedy("give the volume a larger `size=`, or the job a smaller one"),
+                );
             }
         }
         problems.dedup();

@@ -109,7 +109,17 @@ impl Theatre<'_> {
         world.seat(seats);
         self.invalidate(&numbers, &workers, world);
         let end = self.expected_end(members, target::Target::now(world));
-        let mut watch = Lookout::new(self, &numbers, logs, stop, show, end);
+        let mut watch = Lookout {
+            theatre: self,
+            numbers: &numbers,
+            logs,
+            stop,
+            show,
+            end,
+            stride: Nanos::from_millis(10),
+            looked: Instant::now(),
+            last: (Nanos::ZERO, Totals::default()),
+        };
         drive::drive(&mut workers, world, stop, &mut watch);
         let now = target::Target::now(world);
         for (index, worker) in workers.iter_mut().enumerate() {
@@ -287,20 +297,7 @@ struct Lookout<'a> {
     last: (Nanos, Totals),
 }
 
-impl<'a> Lookout<'a> {
-    fn new(
-        theatre: &'a Theatre<'a>,
-        numbers: &'a [usize],
-        logs: Vec<Option<LogFiles>>,
-        stop: &'a Stop,
-        show: &'a mut dyn Show,
-        end: Option<Nanos>,
-    ) -> Self {
-        let last = (Nanos::ZERO, Totals::default());
-        let looked = Instant::now();
-        Self { theatre, numbers, logs, stop, show, end, stride: Nanos::from_millis(10), looked, last }
-    }
-
+impl Lookout<'_> {
     fn report(&mut self, now: Nanos) {
         let totals = self.theatre.board.totals();
         let (then, before) = std::mem::replace(&mut self.last, (now, totals));

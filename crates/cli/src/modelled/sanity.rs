@@ -34,8 +34,9 @@ fn standing_still(job: &Job, spec: &Spec) -> Option<Diagnostic> {
     let (.., name, _) = kinds.into_iter().find(|(done, kind, _, sizes)| *done && takes_no_time(*kind, sizes.min()))?;
     let message = format!("job `{}`: {name} on {} take no time, and nothing limits them", job.name, spec.name);
     let diagnostic = Diagnostic::error("volume", message)
+        .at(job.origin.of("volume").cloned())
         .remedy("give the volume a `latency=`, `iops=` or `throughput=`, or the job a `rate_iops=`");
-    Some(at(diagnostic, job, "volume"))
+    Some(diagnostic)
 }
 
 /// Requests are told apart by numbers, of which there are so many.
@@ -47,16 +48,10 @@ fn too_deep(plan: &Plan, members: &[Member]) -> Option<Diagnostic> {
     let found = in_flight(stage);
     let message = format!("{found} operations in flight are more than a simulation holds, which is {MOST}");
     let diagnostic = Diagnostic::error("too-many-in-flight", message)
+        .at(deepest.origin.of("iodepth").cloned())
         .remedy("take a smaller `iodepth` or `numjobs`, or let jobs wait for one another (`stonewall`)");
-    Some(at(diagnostic, deepest, "iodepth"))
+    Some(diagnostic)
 }
 
 /// Operations in flight at most, all workers together.
 const MOST: u64 = System::HOST_IDS as u64;
-
-fn at(diagnostic: Diagnostic, job: &Job, option: &str) -> Diagnostic {
-    match job.origin.of(option) {
-        Some(place) => diagnostic.at(place.clone()),
-        None => diagnostic,
-    }
-}

@@ -7,6 +7,7 @@ use volume::Spec;
 use volume::catalogue::{self, Problem};
 use workload::{FileFact, FilePlan, WorkloadError};
 
+use crate::diagnostics;
 use crate::members::Ground;
 
 /// How the volume itself is called where a job names no file.
@@ -118,35 +119,27 @@ fn use_whole_volume(job: &mut Job) {
 }
 
 fn no_volume(job: &Job) -> Diagnostic {
-    let diagnostic = Diagnostic::error("no-volume", format!("job `{}` names no volume", job.name))
-        .remedy("write `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists them");
-    match &job.origin.title {
-        Some(place) => diagnostic.at(place.clone()),
-        None => diagnostic,
-    }
+    Diagnostic::error("no-volume", format!("job `{}` names no volume", job.name))
+        .at(job.origin.title.clone())
+        .remedy("write `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists them")
 }
 
 /// A problem of the catalogue, at its place in the job file or on the command line.
 pub(super) fn diagnostic(job: &Job, problem: &Problem) -> Diagnostic {
-    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place(job, problem));
-    match &problem.remedy {
-        Some(remedy) => diagnostic.remedy(remedy.clone()),
-        None => diagnostic,
-    }
+    diagnostics::of_volume(problem, place(job, problem))
 }
 
 fn place(job: &Job, problem: &Problem) -> Place {
-    let (line, column, text) = problem.line();
-    let width = problem.width();
-    let is_volume = job.engine.volume.as_deref() == Some(&*problem.place.text);
-    let given = job.origin.options.iter().rev().find(|(name, _)| *name == "volume").map(|(_, place)| place);
-    match given {
+    let there = diagnostics::place_in_volume(problem);
+    if job.engine.volume.as_deref() != Some(&*problem.place.text) {
+        return there;
+    }
+    let given = job.origin.options.iter().rev().find(|(name, _)| *name == "volume");
+    match given.map(|(_, place)| place) {
+        None => Place { source: "--on".into(), ..there },
         // The text is the option's value: its columns are those of the job file from there on.
-        Some(value) if is_volume && words_at(value) == *problem.place.text => value.part(column - 1, width),
-        _ => {
-            let source = if is_volume && given.is_none() { "--on".into() } else { problem.place.name.clone() };
-            Place { source, line, column, length: width, text: text.into() }
-        }
+        Some(value) if words_at(value) == *problem.place.text => value.part(there.column - 1, there.length),
+        Some(_) => there,
     }
 }
 
