@@ -3,7 +3,7 @@
 use units::Nanos;
 
 use crate::logs::{LogEntry, LogOptions, Logs};
-use crate::summary::{Direction, DirectionSummary, Summary};
+use crate::summary::{Direction, DirectionSummary, Latency, Summary};
 
 /// What is to be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +126,11 @@ pub struct Meter {
     window_end: Nanos,
     window_ios: [u64; 3],
     window_bytes: [u64; 3],
+    /// Latencies of operations that were submitted the instant they were started, as all are in virtual time: their
+    /// submission took nothing and their service is their latency, so they are counted once.
+    prompt: [Latency; 3],
     logs: Option<Box<Logs>>,
+    /// What was counted, but for the latencies in `prompt`.
     summary: Summary,
 }
 
@@ -144,6 +148,7 @@ impl Meter {
             window_end: Nanos::MAX,
             window_ios: [0; 3],
             window_bytes: [0; 3],
+            prompt: Default::default(),
             logs,
             summary: Summary { workers: 1, ..Summary::default() },
             options,
@@ -236,7 +241,7 @@ impl Meter {
     #[must_use]
     pub fn summary(&mut self, now: Nanos) -> Summary {
         self.flush();
-        let mut summary = self.summary.clone();
+        let mut summary = self.finished();
         add_runtime(&mut summary, now.since(self.phase_begin), self.active());
         summary
     }
@@ -244,7 +249,11 @@ impl Meter {
     /// What was counted up to the end of the last phase; to be called when that has ended.
     #[must_use]
     pub fn finished(&self) -> Summary {
-        self.summary.clone()
+        let mut summary = self.summary.clone();
+        for (direction, prompt) in summary.directions.iter_mut().zip(&self.prompt) {
+            add_prompt(direction, &self.options, prompt);
+        }
+        summary
     }
 
     /// Operations completed so far: reads, writes, trims.
@@ -303,12 +312,16 @@ impl Meter {
         let direction = &mut self.summary.directions[kind];
         direction.ios += run.ios;
         direction.bytes += run.bytes;
-        count_latencies(direction, &self.options, run);
-        let interval = self.summary.series.at(at);
+        if sample.submitted == sample.started {
+            count_prompt(&mut self.prompt[kind], direction, &self.options, run);
+        } else {
+            count_latencies(direction, &self.options, run);
+        }
+        let (interval, service_ns) = (self.summary.series.at(at), sample.service().get());
         interval.ios[kind] += run.ios;
         interval.bytes[kind] += run.bytes;
-        interval.service_ns += sample.service().get() * run.ios;
-        interval.service_ns_max = interval.service_ns_max.max(sample.service().get());
+        interval.service_ns += service_ns * run.ios;
+        interval.service_ns_max = interval.service_ns_max.max(service_ns);
         if let Some(logs) = &mut self.logs {
             logs.record(at, sample);
         }
@@ -365,6 +378,43 @@ fn count_latencies(direction: &mut DirectionSummary, options: &Options, run: &Ru
     }
 }
 
+/// Counts operations that were submitted at once.
+#[inline]
+fn count_prompt(prompt: &mut Latency, direction: &mut DirectionSummary, options: &Options, run: &Run) {
+    let ns = run.sample.service().get();
+    prompt.moments.add(ns, run.ios);
+    if options.service_percentiles || options.latency_percentiles {
+        prompt.histogram.add(ns, run.ios);
+    }
+    if options.open_loop {
+        direction.response.add(run.sample.response().get(), run.ios);
+    }
+}
+
+/// Adds what [`count_prompt`] has counted to what is wanted of it.
+fn add_prompt(direction: &mut DirectionSummary, options: &Options, prompt: &Latency) {
+    let ios = prompt.moments.count();
+    if ios == 0 {
+        return;
+    }
+    let add = |to: &mut Latency, wanted, percentiles| {
+        if wanted {
+            to.moments.merge(&prompt.moments);
+        }
+        if wanted && percentiles {
+            to.histogram.merge(&prompt.histogram);
+        }
+    };
+    add(&mut direction.service, options.service, options.service_percentiles);
+    add(&mut direction.latency, options.latency, options.latency_percentiles);
+    if options.submission {
+        direction.submission.moments.add(0, ios);
+        if options.submission_percentiles {
+            direction.submission.histogram.add(0, ios);
+        }
+    }
+}
+
 fn add_runtime(summary: &mut Summary, elapsed: Nanos, active: [bool; 3]) {
     for (direction, active) in summary.directions.iter_mut().zip(active) {
         if active {
@@ -404,6 +454,24 @@ mod tests {
         assert_eq!(read.latency.moments.mean_ns(), 170.0);
         assert_eq!(read.response.moments.count(), 0);
         assert_eq!(summary.direction(Direction::Write).runtime, Nanos::ZERO);
+    }
+
+    #[test]
+    fn operations_submitted_at_once_count_like_all_others() {
+        let options =
+            Options { submission_percentiles: true, latency_percentiles: true, open_loop: true, ..Options::default() };
+        let mut meter = Meter::new(options);
+        meter.begin(Nanos::ZERO);
+        meter.record(&sample(0, 0, 110));
+        meter.record(&sample(100, 130, 330));
+        let read = &meter.summary(Nanos::from_secs(1)).directions[0];
+        let of = |latency: &Latency| (latency.moments.count(), latency.moments.min().get(), latency.moments.mean_ns());
+        assert_eq!(of(&read.submission), (2, 0, 15.0));
+        assert_eq!(of(&read.service), (2, 110, 155.0));
+        assert_eq!(of(&read.latency), (2, 110, 170.0));
+        assert_eq!(of(&read.response), (2, 110, 170.0));
+        let totals = [&read.submission, &read.service, &read.latency, &read.response].map(|l| l.histogram.total());
+        assert_eq!(totals, [2; 4]);
     }
 
     #[test]

@@ -26,7 +26,8 @@ impl Moments {
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         self.sum += u128::from(value) * u128::from(n);
-        self.squares += u128::from(value) * u128::from(value) * u128::from(n);
+        let square = u128::from(value) * u128::from(value);
+        self.squares += if n == 1 { square } else { square * u128::from(n) };
     }
 
     /// Moments from figures that somebody else computed, as an import has them.

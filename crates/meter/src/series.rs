@@ -30,11 +30,22 @@ impl Interval {
 }
 
 /// Intervals of equal length from the start of measurement on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Series {
     width: Nanos,
     intervals: Vec<Interval>,
+    /// The interval that was used last, and when it began.
+    last: usize,
+    last_begin: u64,
 }
+
+impl PartialEq for Series {
+    fn eq(&self, other: &Self) -> bool {
+        self.width == other.width && self.intervals == other.intervals
+    }
+}
+
+impl Eq for Series {}
 
 impl Default for Series {
     fn default() -> Self {
@@ -46,7 +57,7 @@ impl Series {
     /// An empty series whose intervals begin `width` long.
     #[must_use]
     pub fn new(width: Nanos) -> Self {
-        Self { width: width.max(Nanos::new(1)), intervals: Vec::new() }
+        Self { width: width.max(Nanos::new(1)), intervals: Vec::new(), last: 0, last_begin: 0 }
     }
 
     /// How long each interval is.
@@ -68,7 +79,17 @@ impl Series {
     }
 
     /// The interval that holds `at`, counted from the start of measurement.
+    #[inline]
     pub fn at(&mut self, at: Nanos) -> &mut Interval {
+        let index = self.last;
+        // Time goes on slowly: a division for each operation would cost more than all else here.
+        if at.get().wrapping_sub(self.last_begin) < self.width.get() && index < self.intervals.len() {
+            return &mut self.intervals[index];
+        }
+        self.find(at)
+    }
+
+    fn find(&mut self, at: Nanos) -> &mut Interval {
         while at.get() / self.width.get() >= INTERVALS_MAX as u64 {
             self.double();
         }
@@ -76,6 +97,7 @@ impl Series {
         if index >= self.intervals.len() {
             self.intervals.resize(index + 1, Interval::default());
         }
+        (self.last, self.last_begin) = (index, index as u64 * self.width.get());
         &mut self.intervals[index]
     }
 
@@ -105,6 +127,7 @@ impl Series {
                 first
             })
             .collect();
+        (self.last, self.last_begin) = (0, 0);
     }
 }
 
