@@ -146,7 +146,7 @@ impl World {
     }
 
     /// Asks a worker that is ready, and takes note of what it waits for. Returns whether it ended, as a count.
-    #[inline]
+    #[inline(always)]
     fn step<T: Target>(&mut self, index: usize, worker: &mut Worker, target: &mut T, now: Nanos) -> usize {
         self.is_ready[index] = false;
         match worker.step(target, now) {
@@ -192,7 +192,14 @@ impl World {
         done.clear();
     }
 
+    #[inline]
     fn wake_due(&mut self, now: Nanos) {
+        if !self.timers.is_empty() {
+            self.wake_timers(now);
+        }
+    }
+
+    fn wake_timers(&mut self, now: Nanos) {
         while let Some(Reverse((instant, index))) = self.timers.peek() {
             if *instant > now {
                 break;

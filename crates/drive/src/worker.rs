@@ -304,6 +304,7 @@ impl Worker {
         target.now()
     }
 
+    #[inline(always)]
     fn issue<T: Target>(&mut self, target: &mut T, decision: Decision, now: Nanos) {
         let flight = Flight { decision, started: now, submitted: Nanos::MAX, moved: 0 };
         let Some((tag, free_since)) = self.slots.take(flight) else { return };
@@ -335,7 +336,7 @@ impl Worker {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take<T: Target>(&mut self, target: &mut T, done: &[Completion]) {
         self.meter.completed(done.len() as u32);
         for completion in done {
@@ -347,7 +348,7 @@ impl Worker {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn finish_one<T: Target>(&mut self, target: &mut T, completion: &Completion) {
         let Some(flight) = self.slots.get(completion.tag) else { return };
         let decision = &flight.decision;
@@ -445,7 +446,15 @@ impl Worker {
         }
     }
 
+    #[inline]
     fn submit_again<T: Target>(&mut self, target: &mut T) {
+        if !self.again.is_empty() {
+            self.submit_all_again(target);
+        }
+    }
+
+    #[cold]
+    fn submit_all_again<T: Target>(&mut self, target: &mut T) {
         while let Some(tag) = self.again.pop() {
             if let Some(flight) = self.slots.get_mut(tag) {
                 target.submit(op(tag, &flight.decision, flight.moved));

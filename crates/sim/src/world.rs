@@ -140,7 +140,7 @@ impl<C: Clock> Target for World<C> {
         self.clock.now()
     }
 
-    #[inline]
+    #[inline(always)]
     fn submit(&mut self, op: Op) {
         let now = self.clock.now();
         let seat = self.slots[op.tag.index()].seat;

@@ -48,6 +48,8 @@ struct Lane {
     units: u64,
     price_ns: u64,
     price_rest: u64,
+    /// A length whose price that is, wherever a request lies; zero where none is known.
+    length: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,6 +72,12 @@ impl Lane {
             self.price_rest = (total % u128::from(self.rate)) as u64;
             self.units = units;
         }
+        self.charge_again()
+    }
+
+    /// What as many units as before cost.
+    #[inline]
+    fn charge_again(&mut self) -> u64 {
         self.owed += self.price_rest;
         let carry = u64::from(self.owed >= self.rate);
         self.owed -= self.rate * carry;
@@ -101,12 +109,16 @@ impl Limiter {
     /// When a request that arrives now is admitted; it is charged at once. Arrivals never go back in time.
     #[inline]
     pub(crate) fn admit(&mut self, now: Nanos, kind: Kind, offset: u64, length: u32) -> Nanos {
-        if length <= self.larger_than && self.larger_than > 0 {
-            return now;
-        }
+        let lane = &mut self.lanes[kind.index()];
+        let price = if length == lane.length && length > 0 {
+            lane.charge_again()
+        } else {
+            match self.price(kind, offset, length) {
+                Some(price) => price,
+                None => return now,
+            }
+        };
         let now = now.get();
-        let units = self.units(kind, offset, length);
-        let price = self.lanes[kind.index()].charge(units);
         let admitted = now.max(self.due_ns.saturating_sub(self.tolerance_ns));
         self.due_ns = self.due_ns.max(now).saturating_add(price);
         self.counts.requests += 1;
@@ -120,8 +132,19 @@ impl Limiter {
         Nanos::new(admitted)
     }
 
+    /// What a request costs; `None` where it is too small to be counted.
+    fn price(&mut self, kind: Kind, offset: u64, length: u32) -> Option<u64> {
+        if length <= self.larger_than && self.larger_than > 0 {
+            return None;
+        }
+        let units = self.units(kind, offset, length);
+        let depends_on_offset = matches!(self.counted, Counted::Operations { unit: Some(_), merged: true });
+        let lane = &mut self.lanes[kind.index()];
+        lane.length = if depends_on_offset { 0 } else { length };
+        Some(lane.charge(units))
+    }
+
     /// How many units a request counts as.
-    #[inline]
     fn units(&mut self, kind: Kind, offset: u64, length: u32) -> u64 {
         match self.counted {
             Counted::Bytes => u64::from(length),
