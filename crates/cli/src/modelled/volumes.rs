@@ -1,6 +1,7 @@
 //! The volumes that jobs name.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use job::{Diagnostic, Engine, Job, Place, Plan};
 use volume::Spec;
@@ -78,9 +79,28 @@ pub(super) fn look_up_all(words: &[&str]) -> Result<Vec<Spec>, Vec<Problem>> {
     Ok(resolved.into_iter().map(|volume| volume.spec).collect())
 }
 
+/// A file of volumes is no longer than this.
+const FILE_MAX: u64 = 1 << 20;
+
 /// The text of a file of volumes.
 pub(crate) fn read_file(path: &str) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("the file of volumes {path} cannot be read: {error}"))
+    let cannot = |why: &str| format!("the file of volumes {path} cannot be read: {why}");
+    // Opening a pipe would wait for somebody to write, and a device may never end.
+    let facts = std::fs::metadata(path).map_err(|error| cannot(&error.to_string()))?;
+    if !facts.is_file() {
+        return Err(cannot(if facts.is_dir() { "it is a directory" } else { "it is no regular file" }));
+    }
+    let file = std::fs::File::open(path).map_err(|error| cannot(&error.to_string()))?;
+    let mut bytes = Vec::new();
+    file.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error.to_string()))?;
+    if bytes.len() as u64 > FILE_MAX {
+        return Err(cannot("it is longer than 1 MiB"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..good].split(|byte| *byte == b'\n').count();
+        cannot(&format!("its line {line} is not UTF-8"))
+    })
 }
 
 /// The words that name a volume, with one key set anew.

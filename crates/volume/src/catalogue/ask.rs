@@ -27,9 +27,29 @@ pub(super) enum Head {
     File { path: Part, kind: Option<Part> },
 }
 
+impl Asked {
+    /// A volume of which nothing is said but its name.
+    pub(super) fn plain(name: &str) -> Self {
+        let path = Part { text: name.to_owned(), at: 0..name.len() };
+        Self { text: Text::new("volume", name), head: Head::File { path, kind: None }, pairs: Vec::new() }
+    }
+
+    /// Where the name ends and the keys begin.
+    pub(super) fn head_end(&self) -> usize {
+        self.text.text.find(',').unwrap_or(self.text.text.len())
+    }
+}
+
+/// A longer name is none.
+const LENGTH_MAX: usize = 4096;
+
 /// Takes the text apart; only pairs without `=` and keys given twice are problems here.
 pub(super) fn parse(text: &str) -> Result<Asked, Vec<Problem>> {
     let source = Text::new("volume", text);
+    if text.len() > LENGTH_MAX {
+        let problem = source.problem(0..0, format!("a volume in {} bytes: that is no name", text.len()));
+        return Err(vec![problem.remedy(format!("write it in less than {LENGTH_MAX}, or a file of your own"))]);
+    }
     let mut parts = split(text, 0, ',').into_iter();
     let head = parts.next().unwrap_or(Part { text: String::new(), at: 0..0 });
     let mut problems = Vec::new();
@@ -42,7 +62,8 @@ pub(super) fn parse(text: &str) -> Result<Asked, Vec<Problem>> {
         let mut sides = split(&part.text, part.at.start, '=').into_iter();
         match (sides.next(), sides.next(), sides.next()) {
             (Some(key), Some(_), _) if pairs.iter().any(|(known, _)| known.text == key.text) => {
-                problems.push(source.problem(key.at, format!("`{}` is given twice", key.text)));
+                let problem = source.problem(key.at, format!("`{}` is given twice", key.text));
+                problems.push(problem.remedy("give it once"));
             }
             (Some(key), Some(value), None) if !key.text.is_empty() => pairs.push((key, value)),
             _ => {
@@ -51,7 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Asked, Vec<Problem>> {
             }
         }
     }
-    if problems.is_empty() { Ok(Asked { text: source, head: self::head(head), pairs }) } else { Err(problems) }
+    if problems.is_empty() { Ok(Asked { text: source, head: self::head(&head), pairs }) } else { Err(problems) }
 }
 
 /// The path, where a file is asked for: `./mydisk.toml` in `./mydisk.toml#fast,size=1TiB`.
@@ -62,10 +83,16 @@ pub fn file(text: &str) -> Option<&str> {
     path.to_ascii_lowercase().ends_with(".toml").then_some(path)
 }
 
-fn head(part: Part) -> Head {
+fn head(part: &Part) -> Head {
     if file(&part.text).is_some() {
         let mut sides = split(&part.text, part.at.start, '#').into_iter();
-        return Head::File { path: sides.next().unwrap_or(part), kind: sides.next() };
+        let path = sides.next().unwrap_or_else(|| part.clone());
+        // All behind the first `#` is the name.
+        let rest = sides.next().map(|rest| Part {
+            text: part.text[rest.at.start - part.at.start..].to_owned(),
+            at: rest.at.start..part.at.end,
+        });
+        return Head::File { path, kind: rest };
     }
     let mut sides = split(&part.text, part.at.start, '@').into_iter();
     let name = sides.next().unwrap_or_else(|| part.clone());

@@ -2,12 +2,14 @@
 
 use units::{Bytes, Nanos};
 
+use super::fields::worked_out;
 use super::problem::Problem;
 use super::rule::{Names, Value, Variable, eval, number, show};
 use super::schema::{
     BehaviourRule, BurstRule, KeyKind, LatencyRule, LawRule, LimitRule, PriceRule, Rule, StationRule, VolumeType, What,
 };
 use super::{Found, ask};
+use crate::disk::Drive;
 use crate::law::Law;
 use crate::request::PerKind;
 use crate::spec::{Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, Source, Spec, Spells, Station};
@@ -84,6 +86,12 @@ pub(super) fn enter_combined(names: &mut Names, bytes: f64, count: f64) {
     names.insert("volumes".to_owned(), Variable { value: Some(Value::Number(count)), unit: "volumes".to_owned() });
 }
 
+/// Numbers above this mean nothing, in whatever unit.
+const MOST: f64 = 1e15;
+
+/// Servers of a station at most.
+const SERVERS_MAX: u32 = 1 << 16;
+
 struct Builder<'a> {
     found: &'a Found,
     problems: Vec<Problem>,
@@ -104,7 +112,7 @@ impl Builder<'_> {
     fn spec(&mut self, volume: &VolumeType) -> Spec {
         let limits = self.limits(&volume.limits);
         self.credits_used(&limits);
-        let stations = volume.stations.iter().filter_map(|station| self.station(station)).collect();
+        let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
         let price = volume.price.as_ref().and_then(|price| self.price(price));
         let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
@@ -133,28 +141,45 @@ impl Builder<'_> {
     }
 
     fn value(&mut self, rule: &Rule) -> Option<f64> {
-        match eval(&rule.expr, &self.found.values.names) {
-            Ok(value) => value.and_then(|value| value.number()),
-            Err(fault) => {
-                let at = super::fields::inside(&rule.at, &fault.at);
-                self.problems.push(self.found.provider.text.problem(at, fault.message));
+        let value = worked_out(rule, &self.found.values.names, &self.found.provider.text);
+        value.map_or_else(
+            |problem| {
+                self.report(problem);
                 None
-            }
-        }
+            },
+            |value| value?.number(),
+        )
     }
 
     /// A value that must be positive, or else at least not negative.
     fn bounded(&mut self, rule: &Rule, what: &str, positive: bool) -> Option<f64> {
         let value = self.value(rule)?;
-        if value < 0.0 || positive && value == 0.0 {
-            let bound = if positive { "more than 0" } else { "0 or more" };
-            self.refuse(rule, format!("`{what}` comes to {value}, and must be {bound}"));
+        let bound = if positive { "more than 0" } else { "0 or more" };
+        if value > MOST {
+            let message = format!("`{what}` comes to {value:e}, more than there is of anything");
+            self.refuse(rule, message, "write a number, or a rule for one, up to 10^15");
+        } else if value < 0.0 || positive && value == 0.0 {
+            let message = format!("`{what}` comes to {}, and must be {bound}", number(value));
+            self.refuse(rule, message, &format!("write a number, or a rule for one, that is {bound}"));
         }
         Some(value)
     }
 
-    fn refuse(&mut self, rule: &Rule, message: String) {
-        let problem = self.found.provider.text.problem(rule.at.clone(), message);
+    /// Of units a second, bytes or operations, one at least.
+    fn rate(&mut self, rule: &Rule, what: &str, factor: f64) -> Option<u64> {
+        let value = self.bounded(rule, what, true)?;
+        if value > 0.0 && whole(value * factor) == 0 {
+            let message = format!("`{what}` comes to less than one a second");
+            self.refuse(rule, message, "give at least one operation or byte a second");
+        }
+        Some(whole(value * factor).max(1))
+    }
+
+    fn refuse(&mut self, rule: &Rule, message: String, remedy: &str) {
+        self.report(self.found.provider.text.problem(rule.at.clone(), message).remedy(remedy));
+    }
+
+    fn report(&mut self, problem: Problem) {
         // One rule may be for reads and for writes.
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -168,8 +193,8 @@ impl Builder<'_> {
             let Some(limit) = self.limit(rule) else { continue };
             let twice = limits.iter().any(|known| known.name == limit.name && known.scope == limit.scope);
             if let (true, Some(rate)) = (twice, rule.read.as_ref().or(rule.write.as_ref())) {
-                let message = format!("two limits in force are called `{}`: give each its own name", limit.name);
-                self.refuse(rate, message);
+                let message = format!("two limits in force are called `{}`", limit.name);
+                self.refuse(rate, message, "give each its own `name`");
             }
             limits.push(limit);
         }
@@ -180,9 +205,25 @@ impl Builder<'_> {
         show(&rule.expr, &self.found.values.names)
     }
 
+    /// Whether something holds; not where that is not known.
+    fn condition(&mut self, rule: &Rule) -> Option<f64> {
+        match worked_out(rule, &self.found.values.names, &self.found.provider.text) {
+            Ok(Some(Value::Word(word))) => {
+                let message = format!("`when` comes to the word `{word}`");
+                self.refuse(rule, message, "write a condition, as in `machine = 'large'`");
+                Some(0.0)
+            }
+            Ok(value) => Some(value.and_then(|value| value.number()).unwrap_or(0.0)),
+            Err(problem) => {
+                self.report(problem);
+                Some(0.0)
+            }
+        }
+    }
+
     fn limit(&mut self, limit: &LimitRule) -> Option<Limit> {
         if let Some(when) = &limit.when
-            && self.value(when).unwrap_or(0.0) == 0.0
+            && self.condition(when) == Some(0.0)
         {
             return None;
         }
@@ -190,9 +231,7 @@ impl Builder<'_> {
             What::Operations { .. } => 1.0,
             What::Bytes(unit) => unit.factor,
         };
-        let mut rate = |rule: &Option<Rule>| {
-            rule.as_ref().and_then(|rule| self.bounded(rule, "rate", true)).map(|rate| whole(rate * factor))
-        };
+        let mut rate = |rule: &Option<Rule>| rule.as_ref().and_then(|rule| self.rate(rule, "rate", factor));
         let (read, write) = (rate(&limit.read), rate(&limit.write));
         if read.is_none() && write.is_none() {
             self.absent(limit);
@@ -273,7 +312,17 @@ impl Builder<'_> {
             }
             BurstRule::Credits { most, at_start } => {
                 let most = whole(self.bounded(most, "credits", false).unwrap_or(0.0) * factor);
-                let start = at_start.as_ref().and_then(|rule| self.value(rule)).map(|start| whole(start * factor));
+                let start = at_start.as_ref().and_then(|rule| {
+                    let start = whole(self.bounded(rule, "credits_at_start", false)? * factor);
+                    if start > most {
+                        self.refuse(
+                            rule,
+                            "more credits at the start than the bucket holds".to_owned(),
+                            "write less, or nothing for a full bucket",
+                        );
+                    }
+                    Some(start)
+                });
                 let asked = self.found.values.common.credits.map(|share| whole(most as f64 * share));
                 Burst::Credits { most, at_start: asked.or(start).unwrap_or(most).min(most) }
             }
@@ -285,12 +334,32 @@ impl Builder<'_> {
         if let (Some(_), false) = (self.found.values.common.credits, has) {
             let asked = &self.found.asked;
             let at = asked.pairs.iter().find(|(key, _)| key.text == "credits").map_or(0..0, |(key, _)| key.at.clone());
-            self.problems.push(asked.text.problem(at, "it has no bucket of credits at this size"));
+            let problem = asked.text.problem(at, "it has no bucket of credits at this size");
+            self.problems.push(problem.remedy("leave `credits` out"));
         }
     }
 
+    /// Stations have different names as well.
+    fn stations(&mut self, rules: &[StationRule]) -> Vec<Station> {
+        let mut stations: Vec<Station> = Vec::new();
+        for rule in rules {
+            let Some(station) = self.station(rule) else { continue };
+            if stations.iter().any(|known| known.name == station.name && known.scope == station.scope) {
+                let message = format!("two stations are called `{}`", station.name);
+                self.refuse(&rule.servers, message, "give each its own `name`");
+            }
+            stations.push(station);
+        }
+        stations
+    }
+
     fn station(&mut self, station: &StationRule) -> Option<Station> {
-        let servers = whole(self.bounded(&station.servers, "servers", true)?);
+        let servers = self.bounded(&station.servers, "servers", true)?;
+        if servers > 0.0 && (servers.fract() != 0.0 || servers > f64::from(SERVERS_MAX)) {
+            let message = format!("`servers` comes to {}", number(servers));
+            self.refuse(&station.servers, message, "write a whole number from 1 to 65,536");
+        }
+        let servers = whole(servers);
         let service_us = self.bounded(&station.service_us, "service_us", false)?;
         let each = self.worked_out(&station.service_us, "us").unwrap_or_default();
         let plural = if servers == 1 { "" } else { "s" };
@@ -298,13 +367,9 @@ impl Builder<'_> {
         Some(Station {
             name: station.name.clone(),
             scope: station.scope.clone(),
-            servers: u32::try_from(servers).unwrap_or(u32::MAX).clamp(1, 1 << 16),
+            servers: u32::try_from(servers).unwrap_or(u32::MAX).clamp(1, SERVERS_MAX),
             service_fixed: Station::service_ns(service_us.clamp(0.0, 1e9) * 1e3),
-            bytes_per_sec: station
-                .mibps
-                .as_ref()
-                .and_then(|rule| self.value(rule))
-                .map(|mibps| whole(mibps * 1048576.0)),
+            bytes_per_sec: station.mibps.as_ref().and_then(|rule| self.rate(rule, "mibps", 1_048_576.0)),
             rule,
             source: self.source(station.source.as_ref()),
         })
@@ -315,12 +380,32 @@ impl Builder<'_> {
             BehaviourRule::Latency(rule) => rule,
             BehaviourRule::Drive(parameters) => {
                 self.no_law();
-                let parameters: Vec<(String, f64)> =
-                    parameters.iter().filter_map(|(name, rule)| Some((name.clone(), self.value(rule)?))).collect();
-                return Behaviour::Drive(super::drive::drive(&parameters));
+                return Behaviour::Drive(self.drive(parameters));
             }
         };
         Behaviour::Latency(self.latency(rule))
+    }
+
+    fn drive(&mut self, rules: &[(String, Rule)]) -> Drive {
+        let mut parameters: Vec<(String, f64)> = Vec::with_capacity(rules.len());
+        for (name, rule) in rules {
+            let Some(value) = self.value(rule) else { continue };
+            match super::drive::impossible(name, value) {
+                Some((message, remedy)) => self.refuse(rule, message, &remedy),
+                None => parameters.push((name.clone(), value)),
+            }
+        }
+        let drive = super::drive::drive(&parameters);
+        for (less, more) in super::drive::ORDERED {
+            let [low, high] = [less, more].map(|name| super::drive::value(&drive, name));
+            let said =
+                rules.iter().find(|(name, _)| name == less).or_else(|| rules.iter().find(|(name, _)| name == more));
+            if let Some((_, rule)) = said.filter(|_| low > high) {
+                let message = format!("`{less}` is {}, more than `{more}`, {}", number(low), number(high));
+                self.refuse(rule, message, "exchange them, or give both");
+            }
+        }
+        drive
     }
 
     /// The mechanics of a drive leave nothing to say about its latency.
@@ -329,7 +414,7 @@ impl Builder<'_> {
         for (key, _) in &asked.pairs {
             if matches!(key.text.as_str(), "latency" | "written" | "unwritten" | "spells") {
                 let message = format!("`{}` says nothing to a drive: its mechanics set its latency", key.text);
-                self.problems.push(asked.text.problem(key.at.clone(), message));
+                self.problems.push(asked.text.problem(key.at.clone(), message).remedy("leave it out"));
             }
         }
     }
@@ -348,7 +433,7 @@ impl Builder<'_> {
             law: PerKind { read, write: write.clone(), trim: write.clone(), flush: write },
             unwritten: common.unwritten_ns.map(|ns| Law::Constant(Nanos::new(whole(ns)))),
             written_share: common.written.unwrap_or(1.0),
-            bytes_per_sec: rule.mibps.as_ref().and_then(|rule| self.value(rule)).map(|mibps| whole(mibps * 1048576.0)),
+            bytes_per_sec: rule.mibps.as_ref().and_then(|rule| self.rate(rule, "mibps", 1_048_576.0)),
             spells: common.spells.map(|(every, lasting, factor)| Spells {
                 every: Nanos::new(whole(every)),
                 lasting: Nanos::new(whole(lasting)),
@@ -368,7 +453,8 @@ impl Builder<'_> {
             (law.law.as_str(), &values[..], &law.parameters[..])
             && most < least
         {
-            self.refuse(rule, format!("`{name}` comes to {most}, less than the least latency of the law, {least}"));
+            let message = format!("`{name}` comes to {most}, less than the least latency of the law, {least}");
+            self.refuse(rule, message, "exchange them");
         }
         let us = |index: usize| Nanos::new(whole(values.get(index).copied().unwrap_or(0.0) * 1e3));
         let plain = |index: usize| values.get(index).copied().unwrap_or(1.0).max(1e-3);
@@ -387,7 +473,7 @@ impl Builder<'_> {
     }
 
     fn price(&mut self, price: &PriceRule) -> Option<Price> {
-        let per_month = self.value(&price.rule)?;
+        let per_month = self.bounded(&price.rule, "price", false)?;
         let note = if price.note.is_empty() { String::new() } else { format!(" ({})", price.note) };
         Some(Price {
             currency: price.currency.clone(),

@@ -3,29 +3,73 @@
 use units::{Bytes, Nanos};
 
 use super::build::whole;
+use super::rule::number;
 use crate::disk::Drive;
 
-/// The names, each with its unit at its end. Switches are 1 and 0, `max_age_ms` is off at 0.
-pub(super) const PARAMETERS: [&str; 18] = [
-    "overhead_us",
-    "seek_least_us",
-    "seek_stroke_us",
-    "write_settle_us",
-    "rpm",
-    "outer_mbps",
-    "inner_mbps",
-    "zones",
-    "sched_window",
-    "age_weight",
-    "max_age_ms",
-    "write_cache",
-    "cache_slots",
-    "cache_mib",
-    "cache_full_at_start",
-    "readahead_kib",
-    "interface_us",
-    "interface_mbps",
+/// What may be said of a drive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parameter {
+    /// Its name, with its unit at its end.
+    pub name: &'static str,
+    /// There are drives between these.
+    pub least: f64,
+    pub most: f64,
+    /// It is a count.
+    pub whole: bool,
+}
+
+const fn real(name: &'static str, least: f64, most: f64) -> Parameter {
+    Parameter { name, least, most, whole: false }
+}
+
+const fn whole_number(name: &'static str, least: f64, most: f64) -> Parameter {
+    Parameter { name, least, most, whole: true }
+}
+
+/// All of them. Switches are 1 and 0, `max_age_ms` is off at 0.
+pub(super) const PARAMETERS: [Parameter; 18] = [
+    real("overhead_us", 0.0, 1_000_000_000.0),
+    real("seek_least_us", 0.0, 1_000_000_000.0),
+    real("seek_stroke_us", 0.0, 1_000_000_000.0),
+    real("write_settle_us", 0.0, 1_000_000_000.0),
+    real("rpm", 60.0, 1_000_000.0),
+    real("outer_mbps", 0.001, 1_000_000.0),
+    real("inner_mbps", 0.001, 1_000_000.0),
+    whole_number("zones", 1.0, 65_536.0),
+    whole_number("sched_window", 1.0, 1_048_576.0),
+    real("age_weight", 0.0, 1_000_000_000.0),
+    real("max_age_ms", 0.0, 1_000_000_000.0),
+    whole_number("write_cache", 0.0, 1.0),
+    whole_number("cache_slots", 1.0, 1_048_576.0),
+    real("cache_mib", 0.0, 1_048_576.0),
+    whole_number("cache_full_at_start", 0.0, 1.0),
+    real("readahead_kib", 0.0, 1_048_576.0),
+    real("interface_us", 0.0, 1_000_000_000.0),
+    real("interface_mbps", 0.001, 1_000_000.0),
 ];
+
+/// What is impossible about a parameter by itself, and what to write.
+pub(super) fn impossible(name: &str, value: f64) -> Option<(String, String)> {
+    let parameter = PARAMETERS.iter().find(|parameter| parameter.name == name)?;
+    let (least, most) = (number(parameter.least), number(parameter.most));
+    let kind = if parameter.whole { "a whole number" } else { "a number" };
+    let fits = (parameter.least..=parameter.most).contains(&value) && (!parameter.whole || value.fract() == 0.0);
+    let message = || format!("there is no drive whose `{name}` is {}", number(value));
+    (!fits).then(|| (message(), format!("write {kind} from {least} to {most}")))
+}
+
+/// Pairs of parameters of which the first is never more than the second.
+pub(super) const ORDERED: [(&str, &str); 2] = [("seek_least_us", "seek_stroke_us"), ("inner_mbps", "outer_mbps")];
+
+/// What a parameter of a drive comes to.
+pub(super) fn value(drive: &Drive, name: &str) -> f64 {
+    match name {
+        "seek_least_us" => drive.seek_least.get() as f64 / 1e3,
+        "seek_stroke_us" => drive.seek_stroke.get() as f64 / 1e3,
+        "inner_mbps" => drive.inner_bytes_per_sec as f64 / 1e6,
+        _ => drive.outer_bytes_per_sec as f64 / 1e6,
+    }
+}
 
 /// The 7,200 rpm drive with some parameters set.
 pub(super) fn drive(parameters: &[(String, f64)]) -> Drive {

@@ -14,11 +14,24 @@ use super::schema::Rule;
 pub(super) struct Faults {
     pub text: Text,
     pub problems: Vec<Problem>,
+    /// Where which source is cited.
+    pub cited: Vec<(String, Range<usize>)>,
+    /// Where which table is used.
+    pub tables: Vec<(String, Range<usize>)>,
 }
 
 impl Faults {
+    pub(super) fn new(text: &Text) -> Self {
+        Self { text: text.clone(), problems: Vec::new(), cited: Vec::new(), tables: Vec::new() }
+    }
+
     pub(super) fn add(&mut self, at: Range<usize>, message: impl Into<String>) {
         let problem = self.text.problem(at, message);
+        self.problems.push(problem);
+    }
+
+    pub(super) fn add_with(&mut self, at: Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
+        let problem = self.text.problem(at, message).remedy(remedy);
         self.problems.push(problem);
     }
 }
@@ -40,6 +53,30 @@ impl<'t> Fields<'t> {
     pub(super) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.asked.push(key);
         self.table.get(key)
+    }
+
+    /// Whether a key is there, whatever it holds.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// The place of a key's value, or else that of the table.
+    pub(super) fn place(&self, key: &str) -> Range<usize> {
+        self.table.get(key).map_or_else(|| self.at.clone(), Spanned::span)
+    }
+
+    /// The id of a source that is cited.
+    pub(super) fn source(&mut self, faults: &mut Faults) -> Option<String> {
+        let id = self.text("source", faults)?;
+        faults.cited.push((id.clone(), self.place("source")));
+        Some(id)
+    }
+
+    /// The id of a table of machines or tiers that is used.
+    pub(super) fn table_id(&mut self, key: &'static str, faults: &mut Faults) -> Option<String> {
+        let id = self.text(key, faults)?;
+        faults.tables.push((id.clone(), self.place(key)));
+        Some(id)
     }
 
     /// A text that may be missing.
@@ -140,6 +177,8 @@ impl<'t> Fields<'t> {
 pub(super) fn kind(value: &Spanned<DeValue>) -> String {
     match value.get_ref() {
         DeValue::String(_) => "a text".to_owned(),
+        DeValue::Integer(integer) if integer.radix() != 10 => "a number that is not decimal".to_owned(),
+        DeValue::Float(float) if number(value.get_ref()).is_none() => format!("`{}`", float.as_str()),
         DeValue::Integer(_) | DeValue::Float(_) => "a number".to_owned(),
         DeValue::Boolean(_) => "true or false".to_owned(),
         DeValue::Datetime(_) => "a date".to_owned(),
@@ -172,6 +211,23 @@ pub(super) fn read_rule(key: &str, value: &Spanned<DeValue>, faults: &mut Faults
         Err(fault) => {
             faults.add(inside(&value.span(), &fault.at), format!("`{key}`: {}", fault.message));
             None
+        }
+    }
+}
+
+/// What a rule comes to; `None` where something it needs is absent.
+pub(super) fn worked_out(rule: &Rule, names: &rule::Names, text: &Text) -> Result<Option<rule::Value>, Problem> {
+    match rule::eval(&rule.expr, names) {
+        Ok(Some(rule::Value::Number(number))) if !number.is_finite() => {
+            let message = "this comes to a number that is too large, or to none at all";
+            Err(text
+                .problem(rule.at.clone(), message)
+                .remedy("divide by nothing that comes near 0, and take smaller numbers"))
+        }
+        Ok(value) => Ok(value),
+        Err(fault) => {
+            let remedy = "write a rule that holds for every value of its keys, with `if(condition, then, otherwise)`";
+            Err(text.problem(inside(&rule.at, &fault.at), fault.message).remedy(remedy))
         }
     }
 }

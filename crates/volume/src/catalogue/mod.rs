@@ -10,6 +10,7 @@
 mod ask;
 mod build;
 mod builtin;
+mod check;
 mod drive;
 mod fields;
 mod problem;
@@ -118,13 +119,55 @@ fn find(text: &str, read_file: &ReadFile) -> Result<Found, Vec<Problem>> {
             (provider, index, tier)
         }
     };
-    let values = values::values(&asked, &provider, &provider.types[index], tier)?;
+    let (values, problems) = values::values(&asked, &provider, &provider.types[index], tier);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    if values.base("size").unwrap_or(0.0) < 1.0 {
+        let at = 0..asked.text.text.len();
+        let problem =
+            asked.text.problem(at, format!("how large {} is has no default", provider.types[index].full_id()));
+        return Err(vec![problem.remedy("write it, for example size=1TiB")]);
+    }
     Ok(Found { asked, provider, index, values })
 }
 
 fn from_file(asked: &Asked, path: &Part, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
-    let text = read_file(&path.text).map_err(|message| vec![asked.text.problem(path.at.clone(), message)])?;
-    read::read(&Text::new(&path.text, &text)).map(Arc::new)
+    let text = read_file(&path.text).map_err(|message| {
+        let remedy = "give the path of a file as docs/volumes.md describes it, like ./mydisk.toml";
+        vec![asked.text.problem(path.at.clone(), message).remedy(remedy)]
+    })?;
+    from_text(&Text::new(&path.text, &text))
+}
+
+/// A file of volumes, or everything that is wrong with its words and with what its rules come to by their defaults,
+/// whichever of its volumes is asked for.
+fn from_text(text: &Text) -> Result<Arc<Provider>, Vec<Problem>> {
+    let (provider, mut problems) = read::read(text);
+    let provider = provider.map(Arc::new);
+    for found in provider.iter().flat_map(by_default) {
+        match found {
+            Ok(found) => problems.extend(build::build(&found).err().into_iter().flatten()),
+            Err(more) => problems.extend(more),
+        }
+    }
+    match provider {
+        Some(provider) if problems.is_empty() => Ok(provider),
+        _ => Err(check::sorted(text, problems)),
+    }
+}
+
+/// Every volume of a file as it is where nothing is said about it.
+fn by_default(provider: &Arc<Provider>) -> Vec<Result<Found, Vec<Problem>>> {
+    let resolved = provider.types.iter().enumerate().map(|(index, volume)| {
+        let asked = Asked::plain(&volume.full_id());
+        let (values, problems) = values::values(&asked, provider, volume, None);
+        let mut found = [Found { asked, provider: Arc::clone(provider), index, values }];
+        combine(&mut found);
+        let [found] = found;
+        (found, problems)
+    });
+    resolved.flat_map(|(found, problems)| [Err(problems), Ok(found)]).collect()
 }
 
 /// A file with one type needs no name for it.
@@ -147,9 +190,13 @@ fn builtin_provider(asked: &Asked, provider: &Part, kind: &Part) -> Result<Arc<P
     if let Some(provider) = builtin::provider(&provider.text) {
         return Ok(provider);
     }
+    let path = provider.at.start..kind.at.end;
+    let named = &asked.text.text[path.clone()];
+    if ask::file(named).is_some() {
+        let problem = asked.text.problem(path.end..asked.head_end(), "a file has no editions");
+        return Err(vec![problem.remedy(format!("name a volume in it, as in {named}#NAME@EDITION"))]);
+    }
     if provider.text.is_empty() || provider.text.starts_with(['.', '~']) {
-        let path = provider.at.start..kind.at.end;
-        let named = &asked.text.text[path.clone()];
         let problem = asked.text.problem(path, format!("`{named}` is no volume, and files of volumes end in `.toml`"));
         return Err(vec![problem.remedy("write a name like gcp/pd-ssd, or a path like ./mydisk.toml")]);
     }

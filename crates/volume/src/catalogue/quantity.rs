@@ -69,6 +69,16 @@ impl Unit {
         UNITS.into_iter().find(|unit| unit.name == name)
     }
 
+    /// The names of all units.
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        UNITS.iter().map(|unit| unit.name).chain([PERCENT.name])
+    }
+
+    /// The names of the units of one measure.
+    pub(super) fn of_measure(measure: Measure) -> Vec<&'static str> {
+        UNITS.iter().filter(|unit| unit.measure == measure).map(|unit| unit.name).collect()
+    }
+
     /// A value in base units, in this unit, for people.
     pub(super) fn show(&self, base: f64) -> String {
         let value = number(base / self.factor);

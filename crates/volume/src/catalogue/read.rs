@@ -4,30 +4,32 @@ use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
-use super::fields::{Faults, Fields, inside, kind, number, read_rule};
+use super::check;
+use super::fields::{Faults, Fields, kind, number, read_rule};
 use super::problem::{Problem, Text};
 use super::quantity::{self, Measure, Unit};
 use super::schema::{
     BehaviourRule, BurstRule, Key, KeyKind, LatencyRule, LawRule, LimitRule, PriceRule, Provider, Rule, StationRule,
-    VolumeType, What, names,
+    VolumeType, What,
 };
-use super::table::Table;
+use super::table::{Row, Table};
 use crate::spec::{Scope, Source};
 
-/// Reads a file: the provider, or everything that is wrong with it.
-pub(super) fn read(text: &Text) -> Result<Provider, Vec<Problem>> {
+/// Reads a file: the provider as far as it can be understood, and everything that is wrong with its words.
+pub(super) fn read(text: &Text) -> (Option<Provider>, Vec<Problem>) {
     let (root, errors) = DeTable::parse_recoverable(&text.text);
     if !errors.is_empty() {
         let end = text.text.len();
-        let problem = |error: &toml::de::Error| text.problem(error.span().unwrap_or(end..end), error.message());
-        return Err(errors.iter().map(problem).collect());
+        let problem = |error: &toml::de::Error| {
+            let problem = text.problem(error.span().unwrap_or(end..end), error.message());
+            problem.remedy("write TOML, as in the example of docs/volumes.md")
+        };
+        return (None, errors.iter().map(problem).collect());
     }
-    let mut faults = Faults { text: text.clone(), problems: Vec::new() };
+    let mut faults = Faults::new(text);
     let provider = provider(Fields::new(root.get_ref(), 0..0, "the file"), &mut faults);
-    check(&provider, &mut faults);
-    // A rate for both directions is one rule, looked at twice.
-    faults.problems.dedup();
-    if faults.problems.is_empty() { Ok(provider) } else { Err(faults.problems) }
+    check::names(&provider, &mut faults);
+    (Some(provider), faults.problems)
 }
 
 fn provider(mut root: Fields, faults: &mut Faults) -> Provider {
@@ -41,10 +43,19 @@ fn provider(mut root: Fields, faults: &mut Faults) -> Provider {
     let sources = root.table("source", faults).map_or_else(BTreeMap::new, |fields| sources(&fields, faults));
     let tables = root.tables("table", faults).into_iter().map(|fields| table(fields, faults)).collect();
     let volumes = root.tables("volume", faults);
-    if volumes.is_empty() {
-        faults.add(0..0, "there is no `[[volume]]` in it");
+    if volumes.is_empty() && !root.has("volume") {
+        faults.add_with(0..0, "there is no volume in it", "write a `[[volume]]` with its `key.size` and its limits");
     }
-    let types = volumes.into_iter().map(|fields| volume(fields, faults)).collect();
+    let mut types: Vec<VolumeType> = Vec::new();
+    for fields in volumes {
+        let at = fields.place("id");
+        let volume = volume(fields, faults);
+        let id = volume.full_id();
+        if types.iter().any(|known| known.full_id() == id) {
+            faults.add_with(at, format!("two volumes are called `{id}`"), "give each its own `id` or `edition`");
+        }
+        types.push(volume);
+    }
     root.finish(faults);
     Provider { id, title, as_of, sources, tables, types, text: faults.text.clone() }
 }
@@ -72,17 +83,25 @@ fn table(mut fields: Fields, faults: &mut Faults) -> Table {
     let words = |text: String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let ids = words(fields.needed("id", faults));
     let columns = words(fields.needed("columns", faults));
-    let source = fields.text("source", faults);
+    if let Some(twice) = check::twice(&columns) {
+        faults.add_with(fields.place("columns"), format!("two columns are called `{twice}`"), "give each its own name");
+    }
+    let source = fields.source(faults);
     let at = fields.value("rows").map_or_else(|| fields.at.clone(), toml::Spanned::span);
     let rows = fields.needed("rows", faults);
     fields.finish(faults);
-    let mut good = Vec::new();
+    let mut good: Vec<Row> = Vec::new();
     for line in rows.lines().filter(|line| !line.trim().is_empty()) {
         match Table::row(&columns, line) {
             Ok(row) => good.push(row),
             Err(message) => {
-                let found = faults.text.text.get(at.clone()).and_then(|rows| rows.find(line)).unwrap_or(0);
-                faults.add(at.start + found..at.start + found + line.len(), message);
+                let written = faults.text.text.get(at.clone()).unwrap_or_default();
+                let line = line.trim();
+                let found = written.find(line).map_or(at.clone(), |found| {
+                    let start = at.start + found;
+                    start..start + line.len()
+                });
+                faults.add(found, message);
             }
         }
     }
@@ -92,13 +111,25 @@ fn table(mut fields: Fields, faults: &mut Faults) -> Table {
 fn volume(mut fields: Fields, faults: &mut Faults) -> VolumeType {
     let id = fields.text("id", faults).unwrap_or_else(|| "volume".to_owned());
     fields.name = format!("`{id}`");
+    check::id(&id, fields.place("id"), faults);
+    let no_size = "no `key.size` says how large it is";
+    let remedy = "write, for example, `key.size = { unit = \"GiB\", default = 100 }`";
+    if !fields.has("key") {
+        faults.add_with(fields.at.clone(), no_size, remedy);
+    }
+    let keys = fields.table("key", faults).map_or_else(Vec::new, |table| {
+        if !table.has("size") {
+            faults.add_with(table.at.clone(), no_size, remedy);
+        }
+        keys(&table, faults)
+    });
     let volume = VolumeType {
         edition: fields.text("edition", faults),
         title: fields.text("title", faults).unwrap_or_else(|| id.clone()),
         media: fields.text("media", faults).unwrap_or_default(),
         as_of: fields.text("as_of", faults),
-        keys: fields.table("key", faults).map_or_else(Vec::new, |table| keys(&table, faults)),
-        tiers: fields.text("tiers", faults),
+        keys,
+        tiers: fields.table_id("tiers", faults),
         lets: fields.table("let", faults).map_or_else(Vec::new, |table| rules(&table, faults)),
         limits: fields.tables("limit", faults).into_iter().filter_map(|limit| self::limit(limit, faults)).collect(),
         stations: fields.tables("station", faults).into_iter().filter_map(|table| station(table, faults)).collect(),
@@ -127,27 +158,34 @@ fn keys(fields: &Fields, faults: &mut Faults) -> Vec<Key> {
 
 fn key(name: String, mut fields: Fields, faults: &mut Faults) -> Option<Key> {
     let choices = fields.texts("choices", faults);
-    let table = fields.text("table", faults);
+    let table = fields.table_id("table", faults);
     let unit = fields.text("unit", faults);
     let kind = match (choices.is_empty(), table, unit) {
         (false, None, None) => KeyKind::Choice(choices),
         (true, Some(table), None) => KeyKind::Machine(table),
-        (true, None, Some(unit)) => match Unit::of(&unit) {
-            Some(unit) => KeyKind::Quantity(unit, String::new()),
-            None => KeyKind::Quantity(Unit { name: "", measure: Measure::Count, factor: 1.0 }, unit),
-        },
+        (true, None, Some(unit)) => {
+            let read = Unit::of(&unit).unwrap_or(Unit { name: "", measure: Measure::Count, factor: 1.0 });
+            check::unit(&name, &unit, read, fields.place("unit"), faults);
+            KeyKind::Quantity(read, if read.name.is_empty() { unit } else { String::new() })
+        }
         _ => {
-            faults.add(fields.at, format!("{} needs one of `unit`, `choices` and `table`", fields.name));
+            let message = format!("{} needs one of `unit`, `choices` and `table`", fields.name);
+            faults.add_with(fields.at, message, "write, for example, `unit = \"GiB\"`");
             return None;
         }
     };
+    check::choices(&kind, &fields, faults);
+    if name == "size" && !matches!(kind, KeyKind::Quantity(..)) {
+        let at = fields.at.clone();
+        faults.add_with(at, "a size has a unit", "write, for example, `key.size = { unit = \"GiB\", default = 100 }`");
+    }
     let key = Key {
         default: default(&mut fields, &kind, faults),
         fixed: fields.switch("fixed", faults),
         least: fields.rule("min", faults),
         most: fields.rule("max", faults),
         one_of: one_of(&mut fields, faults),
-        source: fields.text("source", faults),
+        source: fields.source(faults),
         name,
         kind,
     };
@@ -162,14 +200,23 @@ fn default(fields: &mut Fields, kind: &KeyKind, faults: &mut Faults) -> Option<R
     }
     let at = fields.value("default")?.span();
     let word = fields.text("default", faults)?;
+    if let KeyKind::Choice(choices) = kind
+        && !choices.contains(&word)
+    {
+        let near = units::closest(&word, choices.iter().map(String::as_str));
+        let remedy = near.map_or_else(|| "take one of them".to_owned(), |near| format!("did you mean `{near}`?"));
+        let message = format!("the default `{word}` is not one of {}", choices.join(", "));
+        faults.add_with(at.clone(), message, remedy);
+    }
     Some(Rule { expr: super::rule::Expr::Word(word), at })
 }
 
 fn one_of(fields: &mut Fields, faults: &mut Faults) -> Vec<f64> {
     let Some(value) = fields.value("one_of") else { return Vec::new() };
-    let numbers = value.get_ref().as_array().map(|array| array.iter().map(|item| number(item.get_ref())).collect());
-    numbers.flatten().unwrap_or_else(|| {
-        faults.add(value.span(), "`one_of` is a list of numbers");
+    let positive = |item: &toml::Spanned<toml::de::DeValue<'_>>| number(item.get_ref()).filter(|number| *number >= 0.0);
+    let numbers = value.get_ref().as_array().map(|array| array.iter().map(positive).collect());
+    numbers.flatten().filter(|numbers: &Vec<f64>| !numbers.is_empty()).unwrap_or_else(|| {
+        faults.add_with(value.span(), "`one_of` is a list of numbers, none below 0", "write, for example, [1, 2, 4]");
         Vec::new()
     })
 }
@@ -194,7 +241,7 @@ const RATES: [([&str; 3], Option<&str>); 5] = [
 ];
 
 fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
-    let name = fields.needed("name", faults);
+    let name = check::title(&mut fields, faults);
     let scope = scope(&mut fields, Scope::Volume, faults);
     let mut found = Vec::new();
     for (words, unit) in RATES {
@@ -206,15 +253,24 @@ fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
     let unit = size(&mut fields, "io_unit", faults);
     let above = size(&mut fields, "larger_than", faults);
     let merged = fields.switch("merged", faults);
+    check::counting(&fields, faults);
     let jitter = BurstRule::Jitter(fields.rule("jitter_ms", faults));
     let at_start = fields.rule("credits_at_start", faults);
     let burst = fields.rule("credits", faults).map_or(jitter, |most| BurstRule::Credits { most, at_start });
     let when = fields.rule("when", faults);
-    let source = fields.text("source", faults);
+    let source = fields.source(faults);
     let at = fields.at.clone();
+    let given = RATES.iter().filter(|(words, _)| words.iter().any(|word| fields.has(word))).count();
     fields.finish(faults);
     let [(bytes, read, write)] = &found[..] else {
-        faults.add(at, "a limit has one rate: `iops`, `mibps` or `mbps`, or these with `read_` or `write_` before");
+        // One that is there and wrong has been told of.
+        if given != 1 {
+            faults.add_with(
+                at,
+                "a limit has one rate",
+                "give one of `iops`, `mibps` and `mbps`, or of these with `read_` or `write_` before, as in `iops = 3_000`",
+            );
+        }
         return None;
     };
     let what = match bytes.and_then(Unit::of) {
@@ -254,26 +310,41 @@ fn size(fields: &mut Fields, key: &'static str, faults: &mut Faults) -> Option<u
 }
 
 fn station(mut fields: Fields, faults: &mut Faults) -> Option<StationRule> {
-    let name = fields.needed("name", faults);
+    let name = check::title(&mut fields, faults);
     let scope = scope(&mut fields, Scope::Machine, faults);
     let servers = fields.rule("servers", faults);
     let service_us = fields.rule("service_us", faults);
     let mibps = fields.rule("mibps", faults);
-    let source = fields.text("source", faults);
+    let source = fields.source(faults);
     let at = fields.at.clone();
+    let given = fields.has("servers") && fields.has("service_us");
     fields.finish(faults);
     let (Some(servers), Some(service_us)) = (servers, service_us) else {
-        faults.add(at, "a station has `servers` and `service_us`");
+        if !given {
+            faults.add_with(
+                at,
+                "a station has `servers` and `service_us`",
+                "give both, as in `servers = 4, service_us = 10`",
+            );
+        }
         return None;
     };
     Some(StationRule { name, scope, servers, service_us, mibps, source })
 }
 
 fn behaviour(fields: &mut Fields, faults: &mut Faults) -> BehaviourRule {
+    if fields.has("drive") && fields.has("latency") {
+        let remedy = "leave out `latency`: the mechanics of a drive set it";
+        faults.add_with(fields.place("latency"), "a volume has a `drive` or a `latency`, not both", remedy);
+        fields.value("latency");
+    }
     if let Some(mut drive) = fields.table("drive", faults) {
-        drive.text("source", faults);
+        drive.source(faults);
         let parameters = super::drive::PARAMETERS.into_iter();
-        let read = parameters.filter_map(|name| Some((name.to_owned(), drive.rule(name, faults)?))).collect();
+        let read = parameters
+            .map(|parameter| parameter.name)
+            .filter_map(|name| Some((name.to_owned(), drive.rule(name, faults)?)))
+            .collect();
         drive.finish(faults);
         return BehaviourRule::Drive(read);
     }
@@ -282,13 +353,16 @@ fn behaviour(fields: &mut Fields, faults: &mut Faults) -> BehaviourRule {
         rule.assumed = Some("nothing is said about latency: none is modelled".to_owned());
         return BehaviourRule::Latency(Box::new(rule));
     };
-    match latency.table("read", faults).and_then(|table| law(table, faults)) {
-        Some(read) => rule.read = read,
-        None => faults.add(latency.at.clone(), "`latency` has no law for `read`"),
+    if !latency.has("read") {
+        let remedy = "write, for example, `latency.read = { law = \"constant\", us = 500 }`";
+        faults.add_with(latency.at.clone(), "`latency` has no law for `read`", remedy);
+    }
+    if let Some(read) = latency.table("read", faults).and_then(|table| law(table, faults)) {
+        rule.read = read;
     }
     rule.write = latency.table("write", faults).and_then(|table| law(table, faults));
     rule.mibps = latency.rule("mibps", faults);
-    rule.source = latency.text("source", faults);
+    rule.source = latency.source(faults);
     rule.assumed = latency.text("assumed", faults);
     latency.finish(faults);
     BehaviourRule::Latency(Box::new(rule))
@@ -314,14 +388,21 @@ fn law(mut fields: Fields, faults: &mut Faults) -> Option<LawRule> {
     let law = fields.needed("law", faults);
     let Some((_, wanted)) = LAWS.iter().find(|(name, _)| *name == law) else {
         let known: Vec<&str> = LAWS.iter().map(|(name, _)| *name).collect();
-        faults.add(fields.at, format!("there is no law `{law}`: there are {}", known.join(", ")));
+        let near = units::closest(&law, known.iter().copied());
+        let listed = || format!("there are {}", known.join(", "));
+        let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
+        faults.add_with(fields.place("law"), format!("there is no law `{law}`"), remedy);
         return None;
     };
     let mut parameters = Vec::new();
     for name in *wanted {
         match fields.rule(name, faults) {
             Some(rule) => parameters.push(((*name).to_owned(), rule)),
-            None => faults.add(fields.at.clone(), format!("the law `{law}` needs `{name}`")),
+            None if fields.has(name) => {}
+            None => {
+                let message = format!("the law `{law}` needs `{name}`");
+                faults.add_with(fields.at.clone(), message, format!("write, for example, `{name} = 500`"));
+            }
         }
     }
     let points = if law == "quantiles" { points(&mut fields, faults) } else { Vec::new() };
@@ -356,7 +437,7 @@ fn points(fields: &mut Fields, faults: &mut Faults) -> Vec<(f64, f64)> {
 fn price(mut fields: Fields, faults: &mut Faults) -> Option<PriceRule> {
     let (usd, eur) = (fields.rule("usd", faults), fields.rule("eur", faults));
     let note = fields.text("note", faults).unwrap_or_default();
-    let source = fields.text("source", faults);
+    let source = fields.source(faults);
     let at = fields.at.clone();
     fields.finish(faults);
     let (currency, rule) = match (usd, eur) {
@@ -368,49 +449,4 @@ fn price(mut fields: Fields, faults: &mut Faults) -> Option<PriceRule> {
         }
     };
     Some(PriceRule { currency: currency.to_owned(), rule, note, source })
-}
-
-/// Names that nothing stands for: variables of rules, sources, tables.
-fn check(provider: &Provider, faults: &mut Faults) {
-    for volume in &provider.types {
-        let known = names(volume, &provider.tables);
-        for rule in volume.rules() {
-            let mut used = Vec::new();
-            rule.expr.names(&mut used);
-            for (name, at) in used.into_iter().filter(|(name, _)| !known.contains_key(name)) {
-                let near = units::closest(&name, known.keys().map(String::as_str));
-                let problem = faults.text.problem(inside(&rule.at, &at), format!("there is no variable `{name}`"));
-                let listed = known.keys().cloned().collect::<Vec<_>>().join(", ");
-                faults.problems.push(problem.remedy(
-                    near.map_or_else(|| format!("there are {listed}"), |near| format!("did you mean `{near}`?")),
-                ));
-            }
-        }
-        for (index, (name, rule)) in volume.lets.iter().enumerate() {
-            let mut used = Vec::new();
-            rule.expr.names(&mut used);
-            let later = |used: &str| volume.lets[index..].iter().any(|(later, _)| later == used);
-            for (used, at) in used.into_iter().filter(|(used, _)| later(used)) {
-                let message = format!("`let.{name}` needs `let.{used}`, which has no value before it");
-                let problem = faults.text.problem(inside(&rule.at, &at), message);
-                faults.problems.push(problem.remedy("write what a rule needs above it, and nothing in a circle"));
-            }
-        }
-        let same = |other: &&VolumeType| other.full_id() == volume.full_id();
-        if provider.types.iter().filter(same).count() > 1 {
-            faults.add(0..0, format!("two volumes are called `{}`: give each its own `id`", volume.full_id()));
-        }
-        let cited = volume.limits.iter().map(|limit| &limit.source).chain(volume.keys.iter().map(|key| &key.source));
-        let cited = cited.chain(volume.price.iter().map(|price| &price.source));
-        for source in cited.flatten().filter(|source| !provider.sources.contains_key(*source)) {
-            faults.add(0..0, format!("`{}` cites `{source}`, but there is no `[source.{source}]`", volume.full_id()));
-        }
-        let tables = volume.keys.iter().filter_map(|key| match &key.kind {
-            KeyKind::Machine(table) => Some(table),
-            _ => None,
-        });
-        for table in tables.chain(&volume.tiers).filter(|id| !provider.tables.iter().any(|table| table.serves(id))) {
-            faults.add(0..0, format!("`{}` uses the table `{table}`, which is not there", volume.full_id()));
-        }
-    }
 }

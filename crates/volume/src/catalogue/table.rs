@@ -46,13 +46,19 @@ impl Table {
     pub(super) fn row(columns: &[String], line: &str) -> Result<Row, String> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or_default().to_owned();
-        let cells: Vec<Cell> = words.map(cell).collect();
+        let cells: Vec<Cell> = words.map(cell).collect::<Result<_, _>>()?;
         if cells.len() != columns.len() {
             return Err(format!("`{name}` has {} cells for {} columns", cells.len(), columns.len()));
         }
         // Each star may match in as many ways as the name has letters.
         if name.matches('*').count() > 3 {
             return Err(format!("`{name}` has more than three stars"));
+        }
+        if !well_formed(&name) {
+            return Err(format!("`{name}` has a range that is not of the form {{2..8}} or {{2..}}"));
+        }
+        if cells.contains(&Cell::Matched) && !name.contains('{') {
+            return Err(format!("`{name}` has no range whose number `#` could be"));
         }
         Ok(Row { name, cells })
     }
@@ -68,15 +74,30 @@ impl Table {
     }
 }
 
-fn cell(word: &str) -> Cell {
-    match word {
+fn cell(word: &str) -> Result<Cell, String> {
+    Ok(match word {
         "-" => Cell::Unknown,
         "#" => Cell::Matched,
-        _ => Cell::Is(match word.replace('_', "").parse() {
-            Ok(number) => Value::Number(number),
+        _ => Cell::Is(match word.replace('_', "").parse::<f64>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => Value::Number(number),
+            Ok(_) => return Err(format!("`{word}` is no figure: write a number of 0 or more, or `-` for unknown")),
             Err(_) => Value::Word(word.to_owned()),
         }),
-    }
+    })
+}
+
+/// Whether what stands in braces is a range of whole numbers.
+fn well_formed(pattern: &str) -> bool {
+    let mut parts = pattern.split('{');
+    let before = parts.next().is_some_and(|literal| !literal.contains('}'));
+    before
+        && parts.all(|part| {
+            let range = part.split_once('}').filter(|(_, rest)| !rest.contains('}'));
+            let ends = range.and_then(|(range, _)| range.split_once(".."));
+            let least = ends.and_then(|(least, _)| least.parse::<u64>().ok());
+            let most = ends.and_then(|(_, most)| if most.is_empty() { Some(u64::MAX) } else { most.parse().ok() });
+            least.zip(most).is_some_and(|(least, most)| least <= most)
+        })
 }
 
 /// The row for a machine: of all that match the one that says most about the name, of equals the first. Cells that

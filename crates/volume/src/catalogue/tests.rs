@@ -178,7 +178,7 @@ fn problems_of_files_have_line_and_column() {
         ("[volume]\nlimit = [{ name = \"a\" }]\n", "2:10", "a limit has one rate"),
         ("[volume\n", "1:8", ""),
         ("x = 1\n", "1:1", "has no key `x`"),
-        ("[volume]\nlatency.read = { law = \"gauss\" }\n", "2:16", "there is no law `gauss`"),
+        ("[volume]\nlatency.read = { law = \"gauss\" }\n", "2:24", "there is no law `gauss`"),
         (
             "[volume]\ntiers = \"t\"\n[[table]]\nid = \"t\"\ncolumns = \"a b\"\nrows = \"\"\"\nx 1 2\ny 1\n\"\"\"\n",
             "8:1",
@@ -221,6 +221,124 @@ fn what_makes_no_sense_in_a_file_is_refused_where_it_stands() {
         let place = marked.find('@').map_or(String::new(), |column| format!("a.toml:2:{}:", column + 1));
         assert!(all.iter().any(|line| line.starts_with(&place) && line.contains(message)), "{marked}: {all:#?}");
     }
+}
+
+/// Files that cannot be meant: what is marked with `@` in each, and what is said of it.
+const IMPOSSIBLE: &[(&str, &str)] = &[
+    ("key.size = { unit = 'GiB', default = 10, min = @20, max = 5 }", "more than its `max`"),
+    ("key.size = { unit = 'GiB', default = @10, min = 20, max = 50 }", "below its `min`, 20 GiB"),
+    ("key.size = { unit = 'GiB', default = @60, min = 20, max = 50 }", "above its `max`, 50 GiB"),
+    ("key.size = { unit = 'GiB', default = @0 }", "leaves nothing of the volume"),
+    ("key.size = { unit = 'GiB', default = @3, one_of = [1, 2] }", "is not in its `one_of`"),
+    ("key.size = { unit = @'Gib', default = 10 }", "did you mean `GiB`?"),
+    ("key.size = { unit = @'bananas', default = 10 }", "there are KiB, MiB"),
+    ("key.size = { unit = @'ms', default = 10 }", "no unit of a size"),
+    ("key.size = @{ choices = ['a'] }", "a size has a unit"),
+    ("S\nkey.x = { choices = ['fast', 'slow'], default = @'fas' }", "did you mean `fast`?"),
+    ("S\nkey.x = { choices = @['a', 'a'] }", "is there twice"),
+    ("S\nkey.x = { unit = 'disks', one_of = @[1, -2] }", "none below 0"),
+    ("S\ndrive = { rpm = @0 }", "no drive whose `rpm` is 0"),
+    ("S\ndrive = { rpm = @-7_200 }", "from 60 to"),
+    ("S\ndrive = { zones = @1.5 }", "a whole number from 1"),
+    ("S\ndrive = { cache_slots = @0 }", "`cache_slots` is 0"),
+    ("S\ndrive = { seek_least_us = @-1 }", "`seek_least_us` is -1"),
+    ("S\ndrive = { seek_least_us = @20_000 }", "more than `seek_stroke_us`"),
+    ("S\ndrive = { inner_mbps = @900 }", "more than `outer_mbps`"),
+    ("S\ndrive = { write_cache = @7 }", "`write_cache` is 7"),
+    ("S\ndrive = { @rpn = 5 }", "did you mean `rpm`?"),
+    ("S\ndrive = { rpm = 7_200 }\nlatency = @{ read = { law = 'constant', us = 1 } }", "not both"),
+    ("S\nlimit = { name = 'a', iops = @nan }", "not `nan`"),
+    ("S\nlimit = { name = 'a', iops = @inf }", "not `inf`"),
+    ("S\nlimit = { name = 'a', iops = @1e300 }", "more than there is of anything"),
+    ("S\nlimit = { name = 'a', iops = @0.5 }", "less than one a second"),
+    ("S\nlimit = { name = 'a', iops = @'1e308 * 1e308' }", "too large, or to none"),
+    ("S\nlimit = { name = @' ', iops = 5 }", "the name is empty"),
+    ("S\nlimit = { name = 'a', iops = 5, io_unit = @'0KiB' }", "between 1 B and 1 GiB"),
+    ("S\nlimit = { name = 'a', mbps = 5, io_unit = @'4KiB' }", "limits that count operations"),
+    ("S\nlimit = { name = 'a', iops = 5, credits_at_start = @7 }", "needs `credits`"),
+    ("S\nlimit = { name = 'a', iops = 5, credits = 6, credits_at_start = @7 }", "than the bucket holds"),
+    ("S\nlimit = { name = 'a', iops = 5, when = @\"'x'\" }", "comes to the word"),
+    ("S\nlimit = { name = 'a', iops = 5, source = @'sheet' }", "there is no source `sheet`"),
+    ("S\nkey.machine = { table = @'blades' }", "there is no table `blades`"),
+    ("S\nstation = { name = 's', servers = @1.5, service_us = 1 }", "a whole number from 1"),
+    ("S\nstation = { name = 's', servers = 1, service_us = 1, mibps = @0 }", "`mibps` comes to 0"),
+    (
+        "S\nstation = [{ name = 's', servers = 1, service_us = 1 }, { name = 's', servers = @1, service_us = 1 }]",
+        "called `s`",
+    ),
+    ("S\nlatency.read = { law = @'constnt', us = 1 }", "did you mean `constant`?"),
+    ("S\nlatency.read = { law = 'constant', us = 1 }\nlatency.mibps = @-3", "`mibps` comes to -3"),
+    ("S\nprice = { usd = @-5 }", "`price` comes to -5"),
+    ("S\nlet.gib = @'5'", "has the name of a key's variable"),
+    ("id = @'a,b'\nS", "no name for a volume"),
+    ("S\n[[volume]]\nid = @'volume'\nS", "two volumes are called `volume`"),
+    ("S\n[[table]]\nid = 't'\ncolumns = 'x'\nrows = '''\n@a nan\n'''", "`nan` is no figure"),
+    ("S\n[[table]]\nid = 't'\ncolumns = 'x'\nrows = '''\n@b-{9..2} 1\n'''", "not of the form {2..8}"),
+    ("S\n[[table]]\nid = 't'\ncolumns = @'x x'\nrows = 'a 1 2'", "two columns are called `x`"),
+];
+
+#[test]
+fn volumes_that_cannot_be_are_refused_where_it_is_said() {
+    for (marked, message) in IMPOSSIBLE {
+        let marked = format!("[[volume]]\n{marked}\n").replace("S\n", "key.size = { unit = 'GiB', default = 10 }\n");
+        let at = marked.find('@').expect("a mark");
+        let toml = marked.replace('@', "");
+        let problems = resolve_all(&["a.toml#volume"], &|_| Ok(toml.clone())).expect_err(&marked);
+        let found = |problem: &Problem| problem.at.start == at && problem.to_string().contains(message);
+        assert!(problems.iter().any(found), "{marked}: {problems:#?}");
+    }
+}
+
+#[test]
+fn a_volume_without_a_size_is_none() {
+    let problems = resolve_all(&["a.toml"], &|_| Ok("[[volume]]\nid = 'a'\n".to_owned())).unwrap_err();
+    assert!(problems[0].to_string().starts_with("a.toml:1:1: no `key.size`"), "{problems:?}");
+}
+
+/// Each mistake was told of after the one before it had been mended, and one in a volume that nobody had asked for
+/// never was.
+#[test]
+fn all_that_is_wrong_with_a_file_comes_at_once_in_its_order() {
+    let size = "key.size = { unit = 'GiB', default = 1";
+    let toml = format!(
+        "[[volume]]\nid = 'a'\n{size} }}\nlimit = {{ name = 'x', iops = -1, jitter_ms = -2 }}\nprize = 1\n\
+         [[volume]]\nid = 'b'\n{size}, min = 5 }}\nprice = {{ usd = -3 }}\n"
+    );
+    let problems = resolve_all(&["f.toml#a"], &|_| Ok(toml.clone())).unwrap_err();
+    let lines: Vec<usize> = problems.iter().map(|problem| problem.line().0).collect();
+    assert_eq!(lines, [4, 4, 5, 8, 9], "{problems:#?}");
+    assert!(problems.iter().all(|problem| problem.remedy.is_some()), "{problems:#?}");
+}
+
+/// What is asked for may put a default out of its range: that is the file's mistake, and none of ours makes it.
+#[test]
+fn defaults_of_the_catalogue_fit_every_size() {
+    for listed in list() {
+        for size in ["4GiB", "10GiB", "100GiB", "1TiB", "4TiB", "16TiB", "64TiB"] {
+            for problem in resolve(&format!("{},size={size}", listed.name)).err().into_iter().flatten() {
+                assert_eq!(&*problem.place.name, "volume", "{} of {size}: {problem}", listed.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_of_volumes_that_are_none_are_refused() {
+    let file = |_: &str| Ok("[[volume]]\nid = 'a'\nkey.size = { unit = 'GiB' }\n".to_owned());
+    let long = format!("custom{}", ",iops=5".repeat(10_000));
+    for (text, message) in [
+        ("a.toml", "has no default (write it"),
+        ("a.toml#a#a,size=1GiB", "no volume in the file `a#a`"),
+        ("a.toml@2019,size=1GiB", "a.toml#NAME@EDITION"),
+        ("custom,host=", "it has no name"),
+        ("custom,memory=1KiB", "too little"),
+        (&long, "that is no name"),
+    ] {
+        let problems = resolve_all(&[text], &file).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].to_string().contains(message), "{text}: {problems:?}");
+    }
+    assert!(resolve_all(&["a.toml,size=1GiB"], &file).is_ok());
 }
 
 #[test]

@@ -4,9 +4,10 @@ use units::closest;
 
 use super::ask::{Asked, Part};
 use super::build::Origin;
+use super::fields::worked_out;
 use super::problem::Problem;
 use super::quantity::{self, Measure, Unit};
-use super::rule::{Names, Value, Variable, eval, number};
+use super::rule::{Names, Value, Variable, number};
 use super::schema::{Key, KeyKind, Provider, Rule, VolumeType, names, variables};
 use super::table;
 
@@ -67,6 +68,9 @@ impl Values {
     }
 }
 
+/// A page cache of less is none.
+const MEMORY_LEAST: f64 = 1_048_576.0;
+
 struct Finder<'a> {
     asked: &'a Asked,
     provider: &'a Provider,
@@ -75,13 +79,13 @@ struct Finder<'a> {
     problems: Vec<Problem>,
 }
 
-/// The values of all keys, or all that is wrong with them. `tier` is the size of a tier asked for by its name.
+/// The values of all keys, and all that is wrong with them. `tier` is the size of a tier asked for by its name.
 pub(super) fn values(
     asked: &Asked,
     provider: &Provider,
     volume: &VolumeType,
     tier: Option<f64>,
-) -> Result<Values, Vec<Problem>> {
+) -> (Values, Vec<Problem>) {
     let names = names(volume, &provider.tables);
     let found = Values {
         names,
@@ -107,7 +111,7 @@ pub(super) fn values(
         let value = finder.eval(rule);
         finder.set(name, value, String::new());
     }
-    if finder.problems.is_empty() { Ok(finder.found) } else { Err(finder.problems) }
+    (finder.found, finder.problems)
 }
 
 impl Finder<'_> {
@@ -121,14 +125,10 @@ impl Finder<'_> {
 
     /// The value of a rule; what is wrong with it is reported in its file.
     fn eval(&mut self, rule: &Rule) -> Option<Value> {
-        match eval(&rule.expr, &self.found.names) {
-            Ok(value) => value,
-            Err(fault) => {
-                let at = super::fields::inside(&rule.at, &fault.at);
-                self.problems.push(self.provider.text.problem(at, fault.message));
-                None
-            }
-        }
+        worked_out(rule, &self.found.names, &self.provider.text).unwrap_or_else(|problem| {
+            self.problems.push(problem);
+            None
+        })
     }
 
     fn given(&self, name: &str) -> Option<Part> {
@@ -158,13 +158,21 @@ impl Finder<'_> {
             },
             (None, _) => self.default(key, 1.0),
         };
-        let Some(value) = value else { return };
+        let Some(value) = value else {
+            if let (None, KeyKind::Quantity(unit, _)) = (&given, &key.kind) {
+                self.own_range(key, *unit, None);
+            }
+            return;
+        };
         let implied = taken.is_some() || (tier.is_some() && key.name == "size");
         let origin = match given {
             Some(_) => Origin::Asked,
             None if implied => Origin::Implied,
             None => Origin::Default,
         };
+        if let (None, KeyKind::Quantity(unit, _)) = (&given, &key.kind) {
+            self.own_range(key, *unit, value.number().filter(|_| origin == Origin::Default));
+        }
         self.enter(key, &value, origin);
         if let (KeyKind::Machine(id), Value::Word(machine)) = (&key.kind, &value) {
             self.machine(id, machine, given.as_ref());
@@ -211,12 +219,61 @@ impl Finder<'_> {
         Some(Value::Number(base))
     }
 
-    fn range(&mut self, key: &Key, part: &Part, unit: Unit, base: f64) {
-        let bound = |rule: &Option<Rule>, finder: &mut Self| {
-            let value = rule.as_ref().and_then(|rule| finder.eval(rule));
+    /// The least and the most of a key, in base units.
+    fn bounds(&mut self, key: &Key, unit: Unit) -> (Option<f64>, Option<f64>) {
+        let mut bound = |rule: &Option<Rule>| {
+            let value = rule.as_ref().and_then(|rule| self.eval(rule));
             value.and_then(|value| value.number()).map(|number| number * unit.factor)
         };
-        let (least, most) = (bound(&key.least, self), bound(&key.most, self));
+        (bound(&key.least), bound(&key.most))
+    }
+
+    /// What the file says of a key that nobody gave must fit together: its bounds, and its default within them.
+    fn own_range(&mut self, key: &Key, unit: Unit, default: Option<f64>) {
+        // A range may follow from what was asked for, and that may be wrong already.
+        if self.problems.iter().any(|problem| problem.place == self.asked.text) {
+            return;
+        }
+        let (least, most) = self.bounds(key, unit);
+        let mut refuse = |rule: &Option<Rule>, message: String, remedy: &str| {
+            let at = rule.as_ref().map_or(0..0, |rule| rule.at.clone());
+            self.problems.push(self.provider.text.problem(at, message).remedy(remedy));
+        };
+        for (name, rule, bound) in [("min", &key.least, least), ("max", &key.most, most)] {
+            if let Some(bound) = bound.filter(|bound| !(0.0..=1e19).contains(bound)) {
+                let message = format!("`{name}` of `{}` comes to {}", key.name, unit.show(bound));
+                refuse(rule, message, "write a number from 0 to 10^19 bytes, nanoseconds or pieces");
+            }
+        }
+        if let (Some(least), Some(most)) = (least, most)
+            && least > most * (1.0 + 1e-9)
+        {
+            let (least, most) = (unit.show(least), unit.show(most));
+            let message = format!("`min` of `{}` comes to {least}, which is more than its `max`, {most}", key.name);
+            refuse(&key.least, message, "write a range in which there is something");
+            return;
+        }
+        let Some(default) = default else { return };
+        let shown = format!("the default of `{}`, {},", key.name, unit.show(default));
+        let message = match (least, most) {
+            _ if !(0.0..=1e19).contains(&default) => format!("{shown} is below 0 or too large"),
+            _ if key.name == "size" && default < 1.0 => format!("{shown} leaves nothing of the volume"),
+            (Some(least), _) if default < least * (1.0 - 1e-9) => {
+                format!("{shown} is below its `min`, {}", unit.show(least))
+            }
+            (_, Some(most)) if default > most * (1.0 + 1e-9) => {
+                format!("{shown} is above its `max`, {}", unit.show(most))
+            }
+            _ if !key.one_of.is_empty() && !key.one_of.contains(&(default / unit.factor)) => {
+                format!("{shown} is not in its `one_of`")
+            }
+            _ => return,
+        };
+        refuse(&key.default, message, "write a default that could be given as well");
+    }
+
+    fn range(&mut self, key: &Key, part: &Part, unit: Unit, base: f64) {
+        let (least, most) = self.bounds(key, unit);
         let source = super::cited(self.provider, key.source.as_ref());
         let named = |word: &str, rule: &Option<Rule>, value: f64, names: &Names| {
             let by = rule
@@ -302,13 +359,18 @@ impl Finder<'_> {
         let read = |measure: Measure| quantity::read(&value.text, measure).map(Some);
         let common = &mut self.found.common;
         let refused = match key.text.as_str() {
+            "host" if value.text.is_empty() => Err("it has no name: write one, as in host=a".to_owned()),
             "host" => {
                 common.host = Some(value.text.clone());
                 Ok(None)
             }
             "latency" => read(Measure::Duration).inspect(|ns| common.latency_ns = *ns),
             "unwritten" => read(Measure::Duration).inspect(|ns| common.unwritten_ns = *ns),
-            "memory" => read(Measure::Size).inspect(|bytes| common.memory = *bytes),
+            "memory" => read(Measure::Size).and_then(|bytes| {
+                let enough = bytes.is_some_and(|bytes| bytes >= MEMORY_LEAST);
+                common.memory = bytes;
+                if enough { Ok(bytes) } else { Err(format!("`{}` is too little: give at least 1MiB", value.text)) }
+            }),
             "read_ahead" => read(Measure::Size).inspect(|bytes| common.read_ahead = *bytes),
             "written" => share(&value.text).inspect(|share| common.written = *share),
             "credits" => share(&value.text).inspect(|share| common.credits = *share),

@@ -1,0 +1,187 @@
+//! What is wrong with a file although every word of it can be read: names that nothing stands for, two things of one
+//! name, units that are none. What rules come to is seen when they are worked out.
+
+use std::ops::Range;
+
+use units::closest;
+
+use super::fields::{Faults, Fields, inside};
+use super::problem::Text;
+use super::quantity::{Measure, Unit};
+use super::schema::{KeyKind, Provider, VolumeType, names as known_names};
+
+/// Names that nothing stands for: variables of rules, sources, tables.
+pub(super) fn names(provider: &Provider, faults: &mut Faults) {
+    for volume in &provider.types {
+        variables(provider, volume, faults);
+        order_of_lets(volume, faults);
+    }
+    for (id, at) in std::mem::take(&mut faults.cited) {
+        if !provider.sources.contains_key(&id) {
+            let near = closest(&id, provider.sources.keys().map(String::as_str));
+            let remedy = near.map_or_else(
+                || format!("write a `[source.{id}]` with its `title`"),
+                |near| format!("did you mean `{near}`?"),
+            );
+            faults.add_with(at, format!("there is no source `{id}`"), remedy);
+        }
+    }
+    for (id, at) in std::mem::take(&mut faults.tables) {
+        if !provider.tables.iter().any(|table| table.serves(&id)) {
+            let known = provider.tables.iter().flat_map(|table| &table.ids);
+            let near = closest(&id, known.map(String::as_str));
+            let remedy = near.map_or_else(
+                || format!("write a `[[table]]` with `id = \"{id}\"`"),
+                |near| format!("did you mean `{near}`?"),
+            );
+            faults.add_with(at, format!("there is no table `{id}`"), remedy);
+        }
+    }
+}
+
+fn variables(provider: &Provider, volume: &VolumeType, faults: &mut Faults) {
+    let known = known_names(volume, &provider.tables);
+    for rule in volume.rules() {
+        let mut used = Vec::new();
+        rule.expr.names(&mut used);
+        for (name, at) in used.into_iter().filter(|(name, _)| !known.contains_key(name)) {
+            let near = closest(&name, known.keys().map(String::as_str));
+            let listed = || format!("there are {}", known.keys().cloned().collect::<Vec<_>>().join(", "));
+            let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
+            faults.add_with(inside(&rule.at, &at), format!("there is no variable `{name}`"), remedy);
+        }
+    }
+}
+
+fn order_of_lets(volume: &VolumeType, faults: &mut Faults) {
+    for (index, (name, rule)) in volume.lets.iter().enumerate() {
+        let mut used = Vec::new();
+        rule.expr.names(&mut used);
+        let later = |used: &str| volume.lets[index..].iter().any(|(later, _)| later == used);
+        for (used, at) in used.into_iter().filter(|(used, _)| later(used)) {
+            let message = format!("`let.{name}` needs `let.{used}`, which has no value before it");
+            let remedy = "write what a rule needs above it, and nothing in a circle";
+            faults.add_with(inside(&rule.at, &at), message, remedy);
+        }
+        let is_key = volume.keys.iter().any(|key| {
+            key.name == *name || super::schema::variables(key).iter().any(|(variable, _, _)| variable == name)
+        });
+        if is_key {
+            let message = format!("`let.{name}` has the name of a key's variable, which it would hide");
+            faults.add_with(rule.at.clone(), message, "give it another name");
+        }
+    }
+}
+
+/// The id of a volume is written behind `#`, before the keys.
+pub(super) fn id(id: &str, at: Range<usize>, faults: &mut Faults) {
+    if id.trim().is_empty() || id.contains([',', '#', '@', '=']) || id.trim() != id {
+        let message = format!("`{id}` is no name for a volume");
+        faults.add_with(
+            at,
+            message,
+            "write one without `,`, `#`, `@`, `=` and blanks around it, as in `id = \"fast\"`",
+        );
+    }
+}
+
+/// What a limit or a station is called in results.
+pub(super) fn title(fields: &mut Fields, faults: &mut Faults) -> String {
+    let name = fields.needed("name", faults);
+    if fields.has("name") && name.trim().is_empty() {
+        let at = fields.place("name");
+        faults.add_with(at, "the name is empty", "write what it is, as in `name = \"volume IOPS\"`");
+    }
+    name
+}
+
+/// Whether a key's unit is one, and of what the key's name promises.
+pub(super) fn unit(key: &str, word: &str, unit: Unit, at: Range<usize>, faults: &mut Faults) {
+    let wanted = match key {
+        "size" => Some((Measure::Size, "a size")),
+        "throughput" => Some((Measure::Throughput, "a throughput")),
+        "latency" => Some((Measure::Duration, "a time")),
+        _ => None,
+    };
+    let wrong = wanted.filter(|(measure, _)| *measure != unit.measure);
+    // `gib` is a slip, `disks` is a word for what is counted.
+    let slip = Unit::names().find(|name| unit.name.is_empty() && name.eq_ignore_ascii_case(word));
+    if wrong.is_none() && slip.is_none() && !word.trim().is_empty() {
+        return;
+    }
+    let known = Unit::of_measure(wrong.map_or(unit.measure, |(measure, _)| measure));
+    let near = slip.or_else(|| closest(word, known.iter().copied()));
+    let listed = || match known.is_empty() {
+        true => "write what is counted, as in `unit = \"disks\"`".to_owned(),
+        false => format!("there are {}", known.join(", ")),
+    };
+    let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
+    let what = wrong.map_or("a quantity", |(_, what)| what);
+    faults.add_with(at, format!("`{word}` is no unit of {what}"), remedy);
+}
+
+/// Choices are different words.
+pub(super) fn choices(kind: &KeyKind, fields: &Fields, faults: &mut Faults) {
+    let KeyKind::Choice(choices) = kind else { return };
+    if let Some(word) = twice(choices) {
+        faults.add_with(fields.place("choices"), format!("`{word}` is there twice"), "name each choice once");
+    }
+    for key in ["min", "max", "one_of"] {
+        if fields.has(key) {
+            let message = format!("`{key}` says nothing of words to choose from");
+            faults.add_with(fields.place(key), message, "leave it out, or write a `unit` instead of `choices`");
+        }
+    }
+}
+
+/// The first word that is there a second time.
+pub(super) fn twice(words: &[String]) -> Option<&str> {
+    let again = |(index, word): (usize, &String)| words[..index].contains(word);
+    words.iter().enumerate().find(|entry| again(*entry)).map(|(_, word)| word.as_str())
+}
+
+/// What a limit says of how it counts fits its rate.
+pub(super) fn counting(fields: &Fields, faults: &mut Faults) {
+    let counts_operations = ["iops", "read_iops", "write_iops"].iter().any(|word| fields.has(word));
+    let mut refuse = |key: &str, message: &str, remedy: &str| {
+        if fields.has(key) {
+            faults.add_with(fields.place(key), format!("`{key}` {message}"), remedy);
+        }
+    };
+    if !counts_operations {
+        for key in ["io_unit", "larger_than", "merged"] {
+            refuse(key, "is for limits that count operations", "leave it out, or give the rate in `iops`");
+        }
+    }
+    if counts_operations && !fields.has("io_unit") {
+        refuse(
+            "merged",
+            "needs `io_unit`, up to which a run counts as one",
+            "write, for example, `io_unit = \"256KiB\"`",
+        );
+    }
+    if fields.has("credits") {
+        refuse("jitter_ms", "says nothing where there are `credits`", "leave it out");
+    } else {
+        refuse("credits_at_start", "needs `credits`", "give the size of the bucket as `credits`");
+    }
+}
+
+/// One problem once, in the order of the file, and no more than anybody reads.
+pub(super) fn sorted(text: &Text, mut problems: Vec<super::Problem>) -> Vec<super::Problem> {
+    problems.sort_by_key(|problem| (problem.place != *text, problem.at.start));
+    let mut known: Vec<super::Problem> = Vec::new();
+    for problem in problems {
+        let same = |other: &super::Problem| other.at == problem.at && other.message == problem.message;
+        if !known.iter().rev().any(same) {
+            known.push(problem);
+        }
+        if known.len() == PROBLEMS_MAX {
+            break;
+        }
+    }
+    known
+}
+
+/// A file with more problems is no file of volumes.
+const PROBLEMS_MAX: usize = 100;
