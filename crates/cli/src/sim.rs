@@ -172,8 +172,11 @@ fn point(options: &RunOptions, jobs: &[String], settings: &[(String, String)]) -
     let (mut plan, _) = parsed.into_result()?;
     for (key, value) in settings.iter().filter(|(key, _)| !is_option(key)) {
         let key = of_volume(key).unwrap_or_else(|| key.clone());
-        for words in plan.jobs.iter_mut().filter_map(|job| job.engine.volume.as_mut()) {
+        for job in &mut plan.jobs {
+            let Some(words) = &mut job.engine.volume else { continue };
             *words = modelled::with_key(words, &key, value);
+            job.echo.retain(|(name, _)| name != "volume");
+            job.echo.push(("volume".to_owned(), words.clone()));
         }
     }
     match plan.jobs.iter().find(|job| logs::are_wanted(&job.stats)) {

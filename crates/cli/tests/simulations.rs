@@ -247,6 +247,59 @@ fn bad_volumes_are_located_and_explained() {
     }
 }
 
+/// A pipe was waited for, and an endless device read to its end.
+#[test]
+fn files_of_volumes_that_cannot_be_read_are_refused_at_once() {
+    let scratch = Scratch::new();
+    let path = |name: &str| scratch.path(name);
+    std::fs::write(path("latin.toml"), b"[[volume]]\nid = \"\xff\"\n").expect("the scratch directory is writable");
+    let sparse = std::fs::File::create(path("sparse.toml")).expect("the scratch directory is writable");
+    sparse.set_len(1 << 30).expect("files may have holes");
+    std::fs::create_dir(path("directory.toml")).expect("the scratch directory is writable");
+    std::os::unix::fs::symlink("/dev/zero", path("zero.toml")).expect("links can be made");
+    let made = std::process::Command::new("mkfifo").arg(path("pipe.toml")).status().expect("mkfifo is there");
+    assert!(made.success());
+    for (name, said) in [
+        ("latin.toml", "its line 2 is not UTF-8"),
+        ("sparse.toml", "longer than 1 MiB"),
+        ("directory.toml", "a directory"),
+        ("zero.toml", "no regular file"),
+        ("pipe.toml", "no regular file"),
+    ] {
+        let error = refused(&path(name).display().to_string(), "--name=a --rw=randread --size=1m");
+        assert!(error.contains(said) && error.contains("--on:1:1") && error.contains("help:"), "{error}");
+    }
+}
+
+/// The options of a job as they were typed stood in the record of every point.
+#[test]
+fn the_points_of_a_sweep_repeat_their_own_options() {
+    let scratch = Scratch::new();
+    let text = "[global]\nioengine=model\nbs=4k\n[a]\nvolume=custom,iops=500\nsize=1m\niodepth=1\n";
+    std::fs::write(scratch.path("jobs.fio"), text).expect("the scratch directory is writable");
+    let words = ["--sweep", "iodepth=2,4", "--sweep", "bs=8k,16k", "--sweep", "on.iops=100,200", "--format", "json"];
+    let outcome = run(fathom(["sim"]).arg(scratch.path("jobs.fio")).args(words)).expect_clean();
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("a sweep prints JSON");
+    let points = document["sweep"].as_array().expect("it has points");
+    assert_eq!(points.len(), 8);
+    for point in points {
+        let echo = point["jobs"][0]["echo"].as_array().expect("options are repeated");
+        let option = |name: &str| {
+            let mut values = echo.iter().filter(|pair| pair[0] == name).map(|pair| pair[1].clone());
+            let value = values.next();
+            assert!(values.next().is_none(), "{name} is there twice: {echo:?}");
+            value.unwrap_or_default()
+        };
+        let settings = point["settings"].as_array().expect("it has settings");
+        let setting = |name: &str| {
+            let found = settings.iter().find(|pair| pair[0] == name).and_then(|pair| pair[1].as_str());
+            found.unwrap_or_default().to_owned()
+        };
+        assert_eq!((option("iodepth"), option("bs")), (setting("iodepth").into(), setting("bs").into()), "{point}");
+        assert_eq!(option("volume"), format!("custom,iops={}", setting("on.iops")), "{point}");
+    }
+}
+
 /// Runs the text of a job file.
 #[track_caller]
 fn record_of_file(volume: &str, text: &str) -> Run {

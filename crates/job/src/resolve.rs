@@ -85,9 +85,13 @@ impl<'a> Resolver<'a> {
         } else if raw.ordered || self.sections.is_empty() || self.sections.contains(&raw.title) {
             let mut base = self.defaults.clone();
             base.draft.name = None;
-            let echo = self.apply_all(&mut base, &mut raw.in_order().into_iter());
+            let mut echo = self.apply_all(&mut base, &mut raw.in_order().into_iter());
             let after = self.after.clone();
-            self.apply_all(&mut base, &mut after.iter());
+            for (name, text) in self.apply_all(&mut base, &mut after.iter()) {
+                // What stood there before it no longer holds.
+                echo.retain(|(known, _)| *known != name);
+                echo.push((name, text));
+            }
             let job = self.job(base, raw, echo);
             self.plan.jobs.push(job);
         }
