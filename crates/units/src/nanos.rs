@@ -98,7 +98,8 @@ impl Sub for Nanos {
     }
 }
 
-/// Three significant figures and the unit that suits: `850 ns`, `1.31 ms`, `30.0 s`.
+/// Three significant figures and the unit that suits: `850 ns`, `1.31 ms`, `30.0 s`; long times as people say them:
+/// `16 min 40 s`, `2 h 30 min`, `200 h`, `41.7 d`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
@@ -106,9 +107,25 @@ impl fmt::Display for Nanos {
             0..1_000 => format!("{} ns", self.0),
             1_000..999_500 => format!("{} us", significant(ns / 1e3, 3)),
             999_500..999_500_000 => format!("{} ms", significant(ns / 1e6, 3)),
-            _ => format!("{} s", significant(ns / 1e9, 3)),
+            999_500_000..999_500_000_000 => format!("{} s", significant(ns / 1e9, 3)),
+            _ => long((self.0.saturating_add(500_000_000)) / 1_000_000_000),
         };
         f.pad(&text)
+    }
+}
+
+/// A quarter of an hour or more, given in seconds.
+fn long(s: u64) -> String {
+    let both = |large: u64, unit: &str, small: u64, part: &str| match small {
+        0 => format!("{large} {unit}"),
+        _ => format!("{large} {unit} {small} {part}"),
+    };
+    let min = (s + 30) / 60;
+    match s {
+        0..3_600 => both(s / 60, "min", s % 60, "s"),
+        3_600..359_970 => both(min / 60, "h", min % 60, "min"),
+        359_970..3_600_000 => format!("{} h", (s + 1_800) / 3_600),
+        _ => format!("{} d", significant(s as f64 / 86_400.0, 3)),
     }
 }
 
@@ -126,6 +143,18 @@ mod tests {
             (999_500, "1.00 ms"),
             (1_314_620, "1.31 ms"),
             (30_000_000_000, "30.0 s"),
+            (999_499_999_999, "999 s"),
+            (999_500_000_000, "16 min 40 s"),
+            (1_800_000_000_000, "30 min"),
+            (3_599_400_000_000, "59 min 59 s"),
+            (3_599_600_000_000, "1 h"),
+            (9_000_000_000_000, "2 h 30 min"),
+            (9_029_000_000_000, "2 h 30 min"),
+            (359_969_000_000_000, "99 h 59 min"),
+            (359_970_000_000_000, "100 h"),
+            (720_000_000_000_000, "200 h"),
+            (3_600_000_000_000_000, "41.7 d"),
+            (u64::MAX, "213504 d"),
         ];
         for (ns, text) in cases {
             assert_eq!(Nanos::new(ns).to_string(), text);
