@@ -112,6 +112,8 @@ pub struct Worker {
     /// The instant for which a timer is running.
     armed: Nanos,
     ramping: bool,
+    /// The target knows that results count.
+    measured: bool,
     exhausted: bool,
     ending: Option<Ending>,
     ended: bool,
@@ -135,6 +137,7 @@ impl Worker {
             end: Nanos::MAX,
             armed: Nanos::ZERO,
             ramping: policy.ramp > Nanos::ZERO,
+            measured: false,
             exhausted: false,
             ending: None,
             ended: false,
@@ -220,6 +223,10 @@ impl Worker {
         if now < self.start && self.ending.is_none() {
             return self.wait_until(self.start);
         }
+        if !self.measured && !self.ramping {
+            self.measured = true;
+            target.measure(self.slots.first_tag(), true);
+        }
         if now >= self.end && self.ending.is_none() {
             self.ending = Some(Ending::Runtime);
             self.issuer.finish();
@@ -249,6 +256,9 @@ impl Worker {
         }
         self.meter.end_phase(now);
         self.ended = true;
+        if self.measured {
+            target.measure(self.slots.first_tag(), false);
+        }
         Wake::Ended
     }
 

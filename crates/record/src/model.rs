@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::JobResult;
+
 /// The modelled side of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
@@ -18,6 +20,23 @@ pub struct Model {
     pub page_caches: Vec<ModelPageCache>,
 }
 
+impl Model {
+    /// The stages before the volumes that a job used. Records of old do not say, and mean all of them.
+    pub fn stages_of<'a>(&'a self, job: &JobResult) -> impl Iterator<Item = &'a ModelStage> + Clone + use<'a> {
+        let workers = job.number..job.number + job.workers.max(1);
+        let used: Vec<bool> = self
+            .volumes
+            .iter()
+            .map(|volume| volume.workers.is_empty() || volume.workers.iter().any(|worker| workers.contains(worker)))
+            .collect();
+        let concerns = move |stage: &&ModelStage| {
+            let mut volumes = stage.volumes.iter();
+            stage.volumes.is_empty() || volumes.any(|&volume| used.get(volume).copied().unwrap_or(true))
+        };
+        self.stages.iter().filter(concerns)
+    }
+}
+
 /// One modelled volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelledVolume {
@@ -31,6 +50,9 @@ pub struct ModelledVolume {
     pub bytes: u64,
     /// What somebody who trusts the model should know.
     pub notes: Vec<String>,
+    /// The numbers of the workers that used it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<u32>,
 }
 
 /// What a machine's page cache did.
@@ -62,13 +84,16 @@ pub struct ModelPageCache {
     pub unwritten_bytes: u64,
 }
 
-/// A limit or a queue on the way of requests, and what it did to them.
+/// A limit or a queue on the way of requests, and what it did to them while jobs behind it were measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelStage {
     /// `volume IOPS`, `vCPUs`.
     pub name: String,
     /// Whose it is: a volume's or a machine's name.
     pub owner: String,
+    /// The volumes before which it stands, by their places among [`Model::volumes`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<usize>,
     /// What it is.
     pub kind: ModelStageKind,
     /// The rule it follows.
@@ -81,7 +106,7 @@ pub struct ModelStage {
     pub decided: u64,
     /// How long it held them back beyond what was before it, all together, in nanoseconds.
     pub delay_ns: u64,
-    /// How much of its capacity was used, from 0 to 1; more than 1 while a bucket of credits is spent.
+    /// How much of its capacity was used in that time, from 0 to 1; more than 1 while a bucket of credits is spent.
     pub utilisation: f64,
     /// Its bucket of credits; `None` where it has none.
     pub credits: Option<ModelCredits>,

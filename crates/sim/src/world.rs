@@ -197,6 +197,18 @@ impl<C: Clock> Target for World<C> {
         self.turned_to = self.slots.get(tag.index()).map_or(0, |slot| slot.seat);
     }
 
+    fn measure(&mut self, tag: Tag, begins: bool) {
+        let now = self.clock.now();
+        let Some(seat) = self.slots.get(tag.index()).and_then(|slot| self.seats.get(slot.seat as usize)) else {
+            return;
+        };
+        for (number, place) in seat.files.iter().enumerate() {
+            if seat.files[..number].iter().all(|before| before.route != place.route) {
+                self.system.measure(now, place.route, begins);
+            }
+        }
+    }
+
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         let Some(hosts) = &mut self.hosts else { return };
         let files = self.seats.get(self.turned_to as usize).map(|seat| &seat.files);

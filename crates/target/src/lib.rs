@@ -100,6 +100,12 @@ pub trait Target {
         let _ = tag;
     }
 
+    /// The results of the worker that has this tag count from now on (`begins`), or no longer: its ramp is over, it has
+    /// ended. For targets that account for what they did.
+    fn measure(&mut self, tag: Tag, begins: bool) {
+        let _ = (tag, begins);
+    }
+
     /// Forgets what a cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that later
     /// reads come from below it. What has not been written back stays; so does all of it where there is no cache,
     /// or none that listens. Operations in flight go on; the target's clock may move.

@@ -21,6 +21,7 @@ pub mod spec;
 mod spells;
 mod station;
 mod system;
+mod tally;
 mod written;
 
 pub use law::Law;

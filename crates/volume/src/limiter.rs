@@ -1,5 +1,7 @@
 //! A limit at work: the generic cell rate algorithm (ITU-T I.371, virtual scheduling) in whole nanoseconds.
 
+use std::ops::{Add, Sub};
+
 use units::Nanos;
 
 use crate::request::{Kind, PerKind};
@@ -19,6 +21,32 @@ pub(crate) struct Counts {
     pub delay_ns: u64,
     /// How much of its time all requests together were worth.
     pub busy_ns: u64,
+}
+
+impl Add for Counts {
+    type Output = Self;
+    fn add(self, more: Self) -> Self {
+        Self {
+            requests: self.requests + more.requests,
+            delayed: self.delayed + more.delayed,
+            decided: self.decided + more.decided,
+            delay_ns: self.delay_ns + more.delay_ns,
+            busy_ns: self.busy_ns.saturating_add(more.busy_ns),
+        }
+    }
+}
+
+impl Sub for Counts {
+    type Output = Self;
+    fn sub(self, before: Self) -> Self {
+        Self {
+            requests: self.requests - before.requests,
+            delayed: self.delayed - before.delayed,
+            decided: self.decided - before.decided,
+            delay_ns: self.delay_ns - before.delay_ns,
+            busy_ns: self.busy_ns - before.busy_ns,
+        }
+    }
 }
 
 /// Time at which the next unit would be due if all came evenly; a request is admitted when that is no further ahead

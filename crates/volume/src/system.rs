@@ -12,6 +12,7 @@ use crate::request::{PerKind, Request};
 use crate::spec::{Behaviour, Buffering, Burst, Latency, Limit, Scope, Spec, Station};
 use crate::spells::Calendar;
 use crate::station::Servers;
+use crate::tally::Tally;
 use crate::written::Written;
 
 /// One way from a machine to a volume.
@@ -34,7 +35,8 @@ pub enum StageKind {
     Station,
 }
 
-/// What one limit or station did to the requests that passed it.
+/// What one limit or station did to the requests that passed it while somebody was measured whose way leads through it:
+/// [`System::measure`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
     /// Its name in the spec.
@@ -52,9 +54,10 @@ pub struct Stage {
     /// How long it held them back, all together, beyond what the stages before it had. The delays of all stages add
     /// up to all the time that requests waited for admission.
     pub delay_ns: u64,
-    /// How much of its capacity was used since the first request of all, from 0 to 1; more than 1 while a bucket of
-    /// credits is spent.
+    /// How much of its capacity was used in that time, from 0 to 1; more than 1 while a bucket of credits is spent.
     pub utilisation: f64,
+    /// The attachments whose way leads through it.
+    pub routes: Vec<usize>,
     /// Its bucket of credits; `None` where it has none.
     pub credits: Option<Credits>,
     /// The rule of the limit.
@@ -96,8 +99,6 @@ pub struct System {
     waiting: [Vec<(usize, Request)>; 2],
     /// Where each way begins.
     homes: Vec<Home>,
-    /// When the first request came; the end of time before that.
-    began: Nanos,
 }
 
 /// Where the way to a volume begins, and what stands there before it.
@@ -116,6 +117,7 @@ struct Title {
     owner: String,
     rule: String,
     part: Part,
+    tally: Tally,
     /// What its bucket held at the start.
     credits: Option<u64>,
 }
@@ -131,6 +133,15 @@ struct Route {
     stations: Vec<usize>,
     limiters: PerKind<Vec<usize>>,
     volume: usize,
+}
+
+impl Route {
+    fn leads_through(&self, part: Part) -> bool {
+        match part {
+            Part::Limiter(index) => self.limiters.each().into_iter().any(|limiters| limiters.contains(&index)),
+            Part::Station(index) => self.stations.contains(&index),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -196,7 +207,6 @@ impl System {
             agenda: Agenda::default(),
             waiting: [Vec::new(), Vec::new()],
             homes: homes(attachments),
-            began: Nanos::MAX,
         }
     }
 
@@ -204,7 +214,6 @@ impl System {
     #[inline]
     pub fn arrive(&mut self, now: Nanos, route: usize, request: Request) {
         debug_assert!(request.id < Self::IDS_MAX, "a request without a number");
-        self.began = self.began.min(now);
         let route = &self.routes[route];
         let mut arrived = now;
         for &station in &route.stations {
@@ -296,6 +305,23 @@ impl System {
         }
     }
 
+    /// Somebody whose requests take the `route`-th attachment is measured from now on (`begins`), or no longer: a ramp is
+    /// over, a job has ended. What limits and stations did is told of the time in which anybody was.
+    pub fn measure(&mut self, now: Nanos, route: usize, begins: bool) {
+        let Some(route) = self.routes.get(route) else { return };
+        for title in self.titles.iter_mut().filter(|title| route.leads_through(title.part)) {
+            let counts = match title.part {
+                Part::Limiter(index) => self.limiters[index].counts,
+                Part::Station(index) => self.stations[index].counts,
+            };
+            if begins {
+                title.tally.begin(now, counts);
+            } else {
+                title.tally.end(now, counts);
+            }
+        }
+    }
+
     /// What each limit and station has done by an instant, in the order in which they were first met.
     #[must_use]
     pub fn stages(&self, now: Nanos) -> Vec<Stage> {
@@ -313,7 +339,8 @@ impl System {
                 (StageKind::Station, station.counts, station.servers(), None)
             }
         };
-        let Counts { requests, delayed, decided, delay_ns, busy_ns } = counts;
+        let (Counts { requests, delayed, decided, delay_ns, busy_ns }, time_ns) = title.tally.so_far(now, counts);
+        let routes = self.routes.iter().enumerate().filter(|(_, route)| route.leads_through(title.part));
         Stage {
             name: title.name.clone(),
             owner: title.owner.clone(),
@@ -322,7 +349,8 @@ impl System {
             delayed,
             decided,
             delay_ns,
-            utilisation: busy_ns as f64 / servers as f64 / now.since(self.began).get().max(1) as f64,
+            utilisation: busy_ns as f64 / servers as f64 / time_ns.max(1) as f64,
+            routes: routes.map(|(number, _)| number).collect(),
             credits,
             rule: title.rule.clone(),
         }
@@ -420,7 +448,8 @@ impl Builder {
         let index = self.stations.len();
         self.stations.push(Servers::new(station));
         let part = Part::Station(index);
-        self.titles.push(Title { name: station.name.clone(), owner, rule: station.rule.clone(), part, credits: None });
+        let (name, rule) = (station.name.clone(), station.rule.clone());
+        self.titles.push(Title { name, owner, rule, part, tally: Tally::default(), credits: None });
         self.known_stations.insert(key, index);
         index
     }
@@ -438,7 +467,8 @@ impl Builder {
             Burst::Jitter(_) => None,
         };
         let part = Part::Limiter(index);
-        self.titles.push(Title { name: limit.name.clone(), owner, rule: limit.rule.clone(), part, credits });
+        let (name, rule) = (limit.name.clone(), limit.rule.clone());
+        self.titles.push(Title { name, owner, rule, part, tally: Tally::default(), credits });
         self.known_limiters.insert(key, index);
         index
     }

@@ -11,10 +11,12 @@ const DECIDED: f64 = 0.5;
 
 /// The stage that set the pace, or how far from the nearest limit the run stayed.
 pub(super) fn limit(facts: Facts<'_>, model: &Model, in_flight: f64) -> Finding {
-    let requests: u64 = model.stages.iter().map(|stage| stage.requests).max().unwrap_or(0);
-    let held = model.stages.iter().max_by(|a, b| weight(a).total_cmp(&weight(b)));
+    // What held others back on volumes of their own says nothing of this job.
+    let stages = model.stages_of(facts.job);
+    let requests: u64 = stages.clone().map(|stage| stage.requests).max().unwrap_or(0);
+    let held = stages.clone().max_by(|a, b| weight(a).total_cmp(&weight(b)));
     // Before and after credits run out two limits hold operations back in turn.
-    let together: u64 = model.stages.iter().map(|stage| stage.decided).sum();
+    let together: u64 = stages.map(|stage| stage.decided).sum();
     let limited = together as f64 / requests.max(1) as f64 >= DECIDED;
     match held {
         Some(stage) if limited || share(stage) >= DECIDED => held_back(facts, model, stage, requests),
@@ -43,7 +45,7 @@ fn held_back(facts: Facts<'_>, model: &Model, stage: &ModelStage, requests: u64)
         .with(Quantity::HeldMean, held, Source::Model)
         .with(Quantity::Utilisation, stage.utilisation, Source::Model)
         .with(Quantity::InFlightNeeded, enough.max(1.0), Source::LittlesLaw);
-    match (gone(stage), draining(model)) {
+    match (gone(stage), draining(model.stages_of(facts.job))) {
         (Some(gone_ns), _) => finding.with(Quantity::CreditsGone, gone_ns, Source::Model),
         (None, Some(credits)) if stage.credits.is_none() => lasting(finding, credits),
         _ => finding,
@@ -56,14 +58,14 @@ fn gone(stage: &ModelStage) -> Option<f64> {
 }
 
 /// The stage whose credits ran out while it went on to hold operations back, and when: why the pace changed.
-pub(super) fn spent(model: &Model) -> Option<(&ModelStage, f64)> {
-    let spent = model.stages.iter().filter_map(|stage| Some((stage, gone(stage)?)));
+pub(super) fn spent<'a>(stages: impl Iterator<Item = &'a ModelStage>) -> Option<(&'a ModelStage, f64)> {
+    let spent = stages.filter_map(|stage| Some((stage, gone(stage)?)));
     spent.max_by(|(a, _), (b, _)| weight(a).total_cmp(&weight(b)))
 }
 
 /// The bucket that is empty first, if the run spends more than it earns.
-fn draining(model: &Model) -> Option<ModelCredits> {
-    let used = model.stages.iter().filter(|stage| stage.utilisation > 1.0).filter_map(|stage| stage.credits);
+fn draining<'a>(stages: impl Iterator<Item = &'a ModelStage>) -> Option<ModelCredits> {
+    let used = stages.filter(|stage| stage.utilisation > 1.0).filter_map(|stage| stage.credits);
     let draining = used.filter(|credits| credits.spent_per_sec > 0.0 && credits.empty_at_ns.is_none());
     draining.min_by(|a, b| secs_left(a).total_cmp(&secs_left(b)))
 }
@@ -87,7 +89,7 @@ fn lasting(finding: Finding, credits: ModelCredits) -> Finding {
 
 /// Latency and depth set the pace: so many more in flight, and the nearest limit is reached.
 fn not_reached(facts: Facts<'_>, model: &Model, in_flight: f64) -> Finding {
-    let nearest = model.stages.iter().max_by(|a, b| a.utilisation.total_cmp(&b.utilisation));
+    let nearest = model.stages_of(facts.job).max_by(|a, b| a.utilisation.total_cmp(&b.utilisation));
     let finding = Finding::new(Code::ModelNotReached, Severity::Advice);
     let Some(stage) = nearest.filter(|stage| stage.utilisation > 0.0) else { return finding };
     let needed = in_flight / stage.utilisation;

@@ -139,7 +139,8 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
         .with(Quantity::EarlyIops, early, Source::Intervals)
         .with(Quantity::LateIops, late, Source::Intervals);
     // A longer run tells no more where the reason is known.
-    let reason = facts.run.model.as_ref().filter(|_| late < early).and_then(model::spent);
+    let reason = facts.run.model.as_ref().filter(|_| late < early);
+    let reason = reason.and_then(|known| model::spent(known.stages_of(facts.job)));
     Some(match reason {
         Some((stage, gone_ns)) => finding.about(&stage.name).with(Quantity::CreditsGone, gone_ns, Source::Model),
         None => finding.remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) }),

@@ -186,22 +186,33 @@ impl Theatre<'_> {
 
     fn model(&self, system: &System, elapsed: Nanos, pace: Pace) -> Model {
         let mut volumes: Vec<ModelledVolume> = Vec::new();
-        for attachment in &self.fitting.attachments {
+        // Of each way, which of the volumes it leads to.
+        let mut ends = Vec::with_capacity(self.fitting.attachments.len());
+        for (route, attachment) in self.fitting.attachments.iter().enumerate() {
             let spec = &attachment.spec;
             let path = attachment.volume.starts_with('/').then(|| attachment.volume.clone());
-            if volumes.iter().all(|known| known.path != path || known.name != spec.name) {
+            let known = volumes.iter().position(|known| known.path == path && known.name == spec.name);
+            let end = known.unwrap_or_else(|| {
                 let (name, title, notes) = (spec.name.clone(), spec.title.clone(), spec.notes.clone());
-                volumes.push(ModelledVolume { path, name, title, bytes: spec.size.get(), notes });
-            }
+                volumes.push(ModelledVolume { path, name, title, bytes: spec.size.get(), notes, workers: Vec::new() });
+                volumes.len() - 1
+            });
+            ends.push(end);
+            let workers = &mut volumes[end].workers;
+            let users =
+                (0..).zip(&self.fitting.places).filter(|(_, files)| files.iter().any(|file| file.route == route));
+            workers.extend(users.map(|(number, _): (u32, _)| number));
+            workers.sort_unstable();
+            workers.dedup();
         }
         let virtual_time = pace == Pace::Virtual;
-        let stages = system.stages(elapsed).into_iter().map(stage).collect();
+        let stages = system.stages(elapsed).into_iter().map(|told| stage(told, &ends)).collect();
         Model { virtual_time, elapsed_ns: elapsed.get(), volumes, stages, page_caches: Vec::new() }
     }
 }
 
 /// How a job goes through the page cache of its machine. The model itself has none.
-pub(super) fn buffered(job: &Job) -> Option<Buffered> {
+pub(crate) fn buffered(job: &Job) -> Option<Buffered> {
     let engine = job.engine.engine;
     let past = matches!(engine, Engine::Model | Engine::Null) || job.engine.direct && engine != Engine::Mmap;
     (!past).then(|| Buffered {
@@ -240,8 +251,13 @@ fn page_caches<C: sim::Clock>(world: &World<C>, attachments: &[Attachment]) -> V
     told.filter(|cache| cache.reads + cache.writes > 0).collect()
 }
 
-fn stage(stage: volume::Stage) -> ModelStage {
+/// What a stage tells; `ends` says to which volume each way leads.
+fn stage(stage: volume::Stage, ends: &[usize]) -> ModelStage {
+    let mut volumes: Vec<usize> = stage.routes.iter().map(|&route| ends[route]).collect();
+    volumes.sort_unstable();
+    volumes.dedup();
     ModelStage {
+        volumes,
         name: stage.name,
         owner: stage.owner,
         kind: match stage.kind {
