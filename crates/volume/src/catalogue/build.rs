@@ -530,6 +530,9 @@ fn about(found: &Found, volume: &VolumeType) -> About {
     }
 }
 
+/// A range that ends no earlier and has ten times this factor between its ends says nothing.
+const ANY: f64 = 1e6;
+
 fn key_about(found: &Found, key: &super::schema::Key) -> KeyAbout {
     let value = found.values.keys.iter().find(|known| known.name == key.name);
     let bound = |rule: &Option<Rule>| {
@@ -541,6 +544,8 @@ fn key_about(found: &Found, key: &super::schema::Key) -> KeyAbout {
             let with = |base: f64| format!("{} {word}", unit.show(base)).trim_end().to_owned();
             let range = match (bound(&key.least), bound(&key.most)) {
                 _ if key.fixed => "follows from the rest".to_owned(),
+                // Such bounds only keep out what is no number.
+                (least, Some(most)) if least.unwrap_or(0.0) * 10.0 * ANY <= most && most >= ANY => "any".to_owned(),
                 _ if !key.one_of.is_empty() => key.one_of.iter().map(|one| number(*one)).collect::<Vec<_>>().join(", "),
                 (Some(least), Some(most)) if unit.name.is_empty() => {
                     format!("{} to {}", number(least), with(most))
