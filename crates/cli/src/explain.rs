@@ -9,7 +9,7 @@ use workload::OpKind;
 
 use crate::growth::Growth;
 use crate::members::Member;
-use crate::modelled::Fitting;
+use crate::modelled::{self, Fitting};
 use crate::worker::depth;
 
 /// Error numbers of Linux.
@@ -164,12 +164,27 @@ pub(crate) fn dry_run(plan: &Plan, members: &[Member], growths: &[Growth], dange
     text
 }
 
-/// Which volume each file would lie on.
-pub(crate) fn simulation(fitting: &Fitting) -> String {
+/// Which volume each file would lie on, and which jobs go through a page cache.
+pub(crate) fn simulation(plan: &Plan, members: &[Member], fitting: &Fitting) -> String {
     let mut text = String::new();
     for attachment in &fitting.attachments {
         let spec = &attachment.spec;
         let _ = writeln!(text, "{}: {} ({}, {})", attachment.volume, spec.name, spec.title, spec.size);
+    }
+    for (index, job) in plan.jobs.iter().enumerate() {
+        let member = members.iter().find(|member| member.job == index);
+        let way = member.and_then(|member| fitting.ways_of(member.number).next());
+        let _ = match way.filter(|_| modelled::buffered(job).is_some()) {
+            Some(way) => {
+                let (host, memory) = (&way.spec.host, fitting.memory_of(&way.spec.host));
+                writeln!(
+                    text,
+                    "{}: buffered, through the page cache of machine `{host}`, with {memory} of memory",
+                    job.name
+                )
+            }
+            None => writeln!(text, "{}: past the page cache", job.name),
+        };
     }
     text.push_str("a simulation touches nothing\n");
     text

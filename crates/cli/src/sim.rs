@@ -73,7 +73,7 @@ pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace
         return outputs::say(&explain::jobs(&scene.plan));
     }
     if options.dry_run {
-        return outputs::say(&explain::simulation(&scene.fitting));
+        return outputs::say(&explain::simulation(&scene.plan, &scene.members, &scene.fitting));
     }
     run::measure_and_print(options, &scene.request(seeds, words), |request, signals, show| {
         Ok(modelled::measure(request, &scene.fitting, pace, signals, show))
@@ -133,7 +133,11 @@ fn sweep(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
 
 /// One point of a sweep that is only talked about.
 fn told((settings, scene): &Prepared, options: &RunOptions) -> String {
-    let told = if options.explain { explain::jobs(&scene.plan) } else { explain::simulation(&scene.fitting) };
+    let told = if options.explain {
+        explain::jobs(&scene.plan)
+    } else {
+        explain::simulation(&scene.plan, &scene.members, &scene.fitting)
+    };
     format!("with {}:\n{told}\n", words_of(settings))
 }
 

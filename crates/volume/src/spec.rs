@@ -34,7 +34,7 @@ pub struct Spec {
 /// What is said about the page cache before a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffering {
-    /// The machine's memory for pages: the most that any of its volumes says, if any does.
+    /// The machine's memory for pages, if this volume says how much it is; those of one machine that do agree.
     pub memory: Option<Bytes>,
     /// How far is read ahead of those who read the volume from front to back (`read_ahead_kb`).
     pub read_ahead: Option<Bytes>,

@@ -6,6 +6,7 @@ use job::{Diagnostic, Plan};
 use sim::Place;
 use units::Bytes;
 use volume::catalogue::Problem;
+use volume::pagecache::Settings;
 use volume::{Attachment, Spec};
 
 use super::sanity;
@@ -41,9 +42,15 @@ impl Fitting {
         for member in members {
             let job = &plan.jobs[member.job];
             let Some((spec, words)) = volumes.of(job).zip(job.engine.volume.as_ref()) else { continue };
-            let mut place = |path, needed| {
+            let mut place = |path: &str, needed| {
                 let place = fitting.place(spec, path, needed);
                 fitting.words.resize(fitting.attachments.len(), (words.clone(), member.job));
+                if let Some(other) =
+                    place.as_ref().ok().map(|place| &fitting.words[place.route]).filter(|_| is_device(path))
+                    && other.0 != *words
+                {
+                    problems.push(two_of_one_path(plan, path, other, member.job));
+                }
                 place
             };
             let places = member.files.files.iter().map(|file| place(&file.path, file.needed));
@@ -91,7 +98,11 @@ impl Fitting {
             let route = self.route(spec, path);
             return Ok(Place { route, base: 0, bytes: size });
         }
-        let volume = format!("{FILES} on {}", spec.title);
+        // On one machine, files of jobs that name different volumes lie on different ones, however alike they are.
+        let titled = format!("{FILES} on {}", spec.title);
+        let known = self.routes.get(&(spec.host.clone(), titled.clone()));
+        let other = known.is_some_and(|&route| self.attachments[route].spec.name != spec.name);
+        let volume = if other { format!("{FILES} on {}", spec.name) } else { titled };
         let route = self.route(spec, &volume);
         let taken = self.taken.entry(volume.clone()).or_default();
         let key = (volume, path.to_owned());
@@ -109,6 +120,18 @@ impl Fitting {
         Ok(place)
     }
 
+    /// The ways of a job to its volumes.
+    pub(crate) fn ways_of(&self, member: usize) -> impl Iterator<Item = &Attachment> {
+        self.places.get(member).into_iter().flatten().filter_map(|place| self.attachments.get(place.route))
+    }
+
+    /// The memory of a machine for the page cache.
+    pub(crate) fn memory_of(&self, host: &str) -> Bytes {
+        let on_it = self.attachments.iter().filter(|attachment| attachment.spec.host == host);
+        let said = on_it.filter_map(|attachment| attachment.spec.buffering.memory).max();
+        said.unwrap_or(Settings::default().memory)
+    }
+
     fn route(&mut self, spec: &Spec, volume: &str) -> usize {
         let next = self.attachments.len();
         let route = *self.routes.entry((spec.host.clone(), volume.to_owned())).or_insert(next);
@@ -117,4 +140,17 @@ impl Fitting {
         }
         route
     }
+}
+
+/// One device of one machine cannot be two volumes.
+fn two_of_one_path(plan: &Plan, path: &str, other: &(String, usize), job: usize) -> Diagnostic {
+    let (job, known) = (&plan.jobs[job], &plan.jobs[other.1]);
+    let here = job.engine.volume.as_deref().unwrap_or_default();
+    let message = format!(
+        "job `{}`: {path} is {here} here and {} for job `{}` on the same machine",
+        job.name, other.0, known.name
+    );
+    Diagnostic::error("volume", message)
+        .at(job.origin.of("volume").or(job.origin.title.as_ref()).cloned())
+        .remedy("give the jobs different files, volumes of the same words, or different machines (host=)")
 }

@@ -6,5 +6,5 @@ mod sanity;
 mod volumes;
 
 pub(crate) use fitting::Fitting;
-pub(crate) use measure::{Pace, measure};
+pub(crate) use measure::{Pace, buffered, measure};
 pub(crate) use volumes::{Use, Volumes, read_file, used, with_key};

@@ -32,7 +32,8 @@ impl Page {
             self.stage_line("limit", "used", "held", "mean wait", "rule");
         }
         for stage in stages.iter().take(STAGES_MAX) {
-            self.stage(stage);
+            let namesakes = model.stages.iter().filter(|other| other.name == stage.name && other.requests > 0).count();
+            self.stage(stage, namesakes > 1);
         }
         if stages.len() > STAGES_MAX {
             self.field("", &format!("and {} more, which held less", stages.len() - STAGES_MAX));
@@ -67,7 +68,8 @@ impl Page {
         self.field("page cache", &text);
     }
 
-    fn stage(&mut self, stage: &ModelStage) {
+    /// A stage that shares its name with others says whose it is.
+    fn stage(&mut self, stage: &ModelStage, owned: bool) {
         let held = stage.delayed as f64 / stage.requests as f64;
         let wait = Nanos::new(stage.delay_ns / stage.requests);
         let (held, wait) =
@@ -79,7 +81,8 @@ impl Page {
             };
             format!("; {} of {} credits left", amount(credits.left), amount(credits.most))
         });
-        let rule = format!("{}{credits}", stage.rule);
+        let owner = if owned { format!(" ({})", stage.owner) } else { String::new() };
+        let rule = format!("{}{owner}{credits}", stage.rule);
         self.stage_line(&stage.name, &percent(stage.utilisation), &held, &wait, &rule);
     }
 

@@ -74,6 +74,7 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<Resolved>
     }
     if problems.is_empty() {
         problems = machines_that_differ(&found);
+        problems.extend(memories_that_differ(&found));
     }
     combine(&mut found);
     let mut resolved = Vec::new();
@@ -284,6 +285,24 @@ fn machines_that_differ(found: &[Found]) -> Vec<Problem> {
             let message = format!("`{}` is `{here}` here and `{there}` for another volume on the machine", key.name);
             let problem = volume.asked.text.problem(at, message);
             problems.push(problem.remedy("give volumes on different machines different names with host="));
+        }
+    }
+    problems
+}
+
+/// A machine has one memory: those of its volumes that say how large it is agree, and the others need not say it.
+fn memories_that_differ(found: &[Found]) -> Vec<Problem> {
+    let mut known: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for volume in found {
+        let given = volume.asked.pairs.iter().find(|(key, _)| key.text == "memory");
+        let Some(((_, here), bytes)) = given.zip(volume.values.common.memory) else { continue };
+        let (other, there) = *known.entry(volume.host()).or_insert((bytes, &here.text));
+        if other != bytes {
+            let message = format!("`memory` is `{}` here and `{there}` for another volume on the machine", here.text);
+            let problem = volume.asked.text.problem(here.at.clone(), message);
+            problems
+                .push(problem.remedy("say it once, or give volumes on different machines different names with host="));
         }
     }
     problems
