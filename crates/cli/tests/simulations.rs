@@ -2,40 +2,11 @@
 
 mod common;
 
-use common::{Outcome, Scratch, fathom, run, words};
-use record::{JobResult, Kind, Run};
+use common::model::{assert_near, pace, read, record, record_of_file, refused, simulate};
+use common::{Scratch, fathom, run, words};
+use record::{Kind, Run};
 
 const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
-
-/// The words of `fathom sim --on VOLUME`, to their end.
-fn simulate(volume: &str, text: &str) -> Outcome {
-    run(fathom(["sim", "--on", volume]).args(words(text)))
-}
-
-/// The record of a simulation.
-#[track_caller]
-fn record(volume: &str, text: &str) -> Run {
-    let outcome = simulate(volume, &format!("{text} --format json")).expect_clean();
-    record::from_json(&outcome.stdout).expect("sim prints a record")
-}
-
-/// IOPS of all jobs and kinds together, and their mean latency in microseconds.
-fn pace(run: &Run) -> (f64, f64) {
-    let iops = run.jobs.iter().map(|job| job.result.iops()).sum();
-    let ios: u64 = run.jobs.iter().map(|job| job.result.ios()).sum();
-    let sum: f64 = run.jobs.iter().flat_map(|job| job.result.kinds()).map(|(_, kind)| kind.service.sum_ns()).sum();
-    (iops, sum / ios as f64 / 1e3)
-}
-
-#[track_caller]
-fn assert_near(what: &str, found: f64, wanted: f64, share: f64) {
-    let error = found / wanted - 1.0;
-    assert!(error.abs() <= share, "{what}: {found} for {wanted}, {:+.2} %", error * 100.0);
-}
-
-fn read(job: &JobResult) -> &record::DirectionResult {
-    job.result.kind(Kind::Read)
-}
 
 #[test]
 fn hyperdisk_at_depth_32_gives_the_figures_of_the_article() {
@@ -247,170 +218,6 @@ fn bad_volumes_are_located_and_explained() {
     }
 }
 
-/// A pipe was waited for, and an endless device read to its end.
-#[test]
-fn files_of_volumes_that_cannot_be_read_are_refused_at_once() {
-    let scratch = Scratch::new();
-    let path = |name: &str| scratch.path(name);
-    std::fs::write(path("latin.toml"), b"[[volume]]\nid = \"\xff\"\n").expect("the scratch directory is writable");
-    let sparse = std::fs::File::create(path("sparse.toml")).expect("the scratch directory is writable");
-    sparse.set_len(1 << 30).expect("files may have holes");
-    std::fs::create_dir(path("directory.toml")).expect("the scratch directory is writable");
-    std::os::unix::fs::symlink("/dev/zero", path("zero.toml")).expect("links can be made");
-    let made = std::process::Command::new("mkfifo").arg(path("pipe.toml")).status().expect("mkfifo is there");
-    assert!(made.success());
-    for (name, said) in [
-        ("latin.toml", "its line 2 is not UTF-8"),
-        ("sparse.toml", "longer than 1 MiB"),
-        ("directory.toml", "a directory"),
-        ("zero.toml", "no regular file"),
-        ("pipe.toml", "no regular file"),
-    ] {
-        let error = refused(&path(name).display().to_string(), "--name=a --rw=randread --size=1m");
-        assert!(error.contains(said) && error.contains("--on:1:1") && error.contains("help:"), "{error}");
-    }
-}
-
-/// The options of a job as they were typed stood in the record of every point.
-#[test]
-fn the_points_of_a_sweep_repeat_their_own_options() {
-    let scratch = Scratch::new();
-    let text = "[global]\nioengine=model\nbs=4k\n[a]\nvolume=custom,iops=500\nsize=1m\niodepth=1\n";
-    std::fs::write(scratch.path("jobs.fio"), text).expect("the scratch directory is writable");
-    let words = ["--sweep", "iodepth=2,4", "--sweep", "bs=8k,16k", "--sweep", "on.iops=100,200", "--format", "json"];
-    let outcome = run(fathom(["sim"]).arg(scratch.path("jobs.fio")).args(words)).expect_clean();
-    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("a sweep prints JSON");
-    let points = document["sweep"].as_array().expect("it has points");
-    assert_eq!(points.len(), 8);
-    for point in points {
-        let echo = point["jobs"][0]["echo"].as_array().expect("options are repeated");
-        let option = |name: &str| {
-            let mut values = echo.iter().filter(|pair| pair[0] == name).map(|pair| pair[1].clone());
-            let value = values.next();
-            assert!(values.next().is_none(), "{name} is there twice: {echo:?}");
-            value.unwrap_or_default()
-        };
-        let settings = point["settings"].as_array().expect("it has settings");
-        let setting = |name: &str| {
-            let found = settings.iter().find(|pair| pair[0] == name).and_then(|pair| pair[1].as_str());
-            found.unwrap_or_default().to_owned()
-        };
-        assert_eq!((option("iodepth"), option("bs")), (setting("iodepth").into(), setting("bs").into()), "{point}");
-        assert_eq!(option("volume"), format!("custom,iops={}", setting("on.iops")), "{point}");
-    }
-}
-
-/// Runs the text of a job file.
-#[track_caller]
-fn record_of_file(volume: &str, text: &str) -> Run {
-    let scratch = Scratch::new();
-    std::fs::write(scratch.path("jobs.fio"), text).expect("the scratch directory is writable");
-    record(volume, &scratch.path("jobs.fio").display().to_string())
-}
-
-/// The stage of a limit in a record.
-#[track_caller]
-fn stage<'a>(run: &'a Run, name: &str) -> &'a record::ModelStage {
-    let stages = &run.model.as_ref().expect("a simulation has a model").stages;
-    stages.iter().find(|stage| stage.name == name).unwrap_or_else(|| panic!("no {name} in {stages:?}"))
-}
-
-/// Ramps, and the time in which one stage of jobs is over and the next has not begun, were taken for times of little
-/// use; and a burst within a ramp for one within the run.
-#[test]
-fn a_limit_is_used_as_much_as_it_was_while_jobs_were_measured() {
-    let text = "[global]\nioengine=model\nrw=randread\ntime_based\nruntime=10\nsize=1g\nrate_iops=1000\n\
-                [a]\nramp_time=10\n[b]\nstonewall\nstartdelay=30\n[c]\nstartdelay=30\n";
-    let run = record_of_file("custom,iops=5000,latency=1ms", text);
-    let found = stage(&run, "volume IOPS");
-    // Ten seconds of 1,000, then ten of 2,000.
-    assert_near("use", found.utilisation, 0.3, 0.001);
-    assert!(found.requests.abs_diff(30_000) <= 3, "{found:?}");
-    let run =
-        record("vultr/nvme-block", "--name=a --rw=randread --iodepth=32 --ramp_time=70 --runtime=20 --time_based");
-    assert_near("use after the burst", stage(&run, "volume IOPS").utilisation, 1.0, 0.001);
-}
-
-/// The limit that held most back was named for every job, whoever it had held back.
-#[test]
-fn a_verdict_names_no_limit_of_another_jobs_volume() {
-    let scratch = Scratch::new();
-    let text = "[global]\nioengine=model\nrw=randread\ntime_based\nruntime=5\n\
-                [slow]\nvolume=custom,iops=100\nfilename=/dev/sda\niodepth=32\n\
-                [fast]\nvolume=custom,throughput=1000MiB/s,latency=1ms\nfilename=/dev/sdb\n";
-    std::fs::write(scratch.path("jobs.fio"), text).expect("the scratch directory is writable");
-    let told = run(fathom(["sim"]).arg(scratch.path("jobs.fio"))).expect_clean().stdout;
-    let (slow, fast) = told.split_once("Verdict on fast:").expect("each job has a verdict");
-    assert!(slow.contains("Verdict on slow: The limit is volume IOPS"), "{told}");
-    assert!(fast.contains("volume throughput") && !fast.contains("volume IOPS"), "{told}");
-    let run = record_of_file("custom", text);
-    let model = run.model.as_ref().expect("a simulation has a model");
-    let users: Vec<&[u32]> = model.volumes.iter().map(|volume| &volume.workers[..]).collect();
-    assert_eq!(users, [[0], [1]]);
-    assert_eq!(
-        (&stage(&run, "volume IOPS").volumes[..], &stage(&run, "volume throughput").volumes[..]),
-        (&[0][..], &[1][..])
-    );
-}
-
-/// The second job ran on the volume of the first, and nobody was told.
-#[test]
-fn jobs_that_name_different_volumes_are_on_different_volumes() {
-    let text = "[global]\nioengine=model\nrw=randread\ntime_based\nruntime=5\niodepth=8\nsize=1g\n\
-                [a]\nvolume=custom,iops=100\n[b]\nvolume=custom,iops=1000\n";
-    let both = record_of_file("custom", text);
-    assert_near("the first", both.jobs[0].result.iops(), 100.0, 0.02);
-    assert_near("the second", both.jobs[1].result.iops(), 1000.0, 0.02);
-    let scratch = Scratch::new();
-    let text = text.replace("size=1g", "filename=/dev/sdb");
-    std::fs::write(scratch.path("jobs.fio"), text).expect("the scratch directory is writable");
-    let error = run(fathom(["sim"]).arg(scratch.path("jobs.fio"))).expect_code(2).stderr;
-    assert!(error.contains("/dev/sdb is custom,iops=1000 here") && error.contains("jobs.fio:11:8"), "{error}");
-}
-
-#[test]
-fn one_machine_has_one_memory() {
-    let scratch = Scratch::new();
-    let told = |on: &str, second: &str| {
-        let text = format!(
-            "[global]\nsize=1m\nrw=read\n[a]\nioengine=psync\nfilename=/dev/sda\n\
-             [b]\nioengine=model\nvolume=custom,latency=1ms{second}\nfilename=/dev/sdb\n\
-             [c]\nioengine=libaio\nfilename=/dev/sdc\ndirect=1\n"
-        );
-        std::fs::write(scratch.path("jobs.fio"), text).expect("the scratch directory is writable");
-        run(fathom(["sim", "--dry-run", "--on", on]).arg(scratch.path("jobs.fio")))
-    };
-    let on = "custom,latency=1ms,memory=1GiB";
-    let error = told(on, ",memory=2GiB").expect_code(2).stderr;
-    assert!(error.contains("`memory` is `2GiB` here and `1GiB` for another volume"), "{error}");
-    assert!(error.contains("jobs.fio:9:34") && error.contains("host="), "{error}");
-    // Said once, whoever says it, it is that of the machine; and what goes through it is told before.
-    let line = |host: &str, memory: u32| {
-        format!(
-            "a: buffered, through the page cache of machine `{host}`, with {memory} GiB of memory\nb: past the page cache\nc: past"
-        )
-    };
-    for (on, second, wanted) in [
-        (on, "", line("host", 1)),
-        (on, ",memory=1GiB", line("host", 1)),
-        ("custom,latency=1ms", ",memory=2GiB", line("host", 2)),
-        ("custom,latency=1ms", ",memory=2GiB,host=other", line("host", 8)),
-        ("custom,latency=1ms,memory=1GiB,host=other", ",memory=2GiB", line("other", 1)),
-    ] {
-        let plan = told(on, second).expect_clean().stdout;
-        assert!(plan.contains(&wanted), "{on} {second}: {plan}");
-    }
-}
-
-/// `1 to 1,000,000,000 IOPS` is no range.
-#[test]
-fn the_catalogue_says_any_where_a_range_says_nothing() {
-    let told = run(&mut fathom(["catalog", "custom"])).expect_clean().stdout;
-    assert!(told.contains("(any)") && !told.contains("000,000,000"), "{told}");
-    let told = run(&mut fathom(["catalog", "gcp/hyperdisk-balanced"])).expect_clean().stdout;
-    assert!(told.contains("4 GiB to 65,536 GiB") && !told.contains("(any)"), "{told}");
-}
-
 #[test]
 fn volumes_on_one_machine_share_its_limits() {
     // Each could do 15,000 reads a second by its size; eight vCPUs allow 15,000 for both.
@@ -496,14 +303,6 @@ fn read_ahead_and_memory_are_keys_of_a_volume() {
     let cache = &run.model.expect("modelled").page_caches[0];
     assert_eq!((cache.written_bytes, cache.memory_bytes), (1 << 30, 1 << 30));
     assert!(cache.writes_held > 0 && cache.unwritten_bytes > 100 << 20, "{cache:?}");
-}
-
-/// The error that the words of a simulation meet before it begins.
-#[track_caller]
-fn refused(volume: &str, text: &str) -> String {
-    let outcome = simulate(volume, text).expect_code(2);
-    assert_eq!(outcome.stdout, "");
-    outcome.stderr
 }
 
 /// It went on for ever, at time zero, and no signal could end it.

@@ -25,9 +25,11 @@ pub(crate) enum Use {
     Mixed,
 }
 
-/// Whether jobs ask for models by their own words (`ioengine=model`).
+/// Whether jobs are on models: by their own words (`ioengine=model`), or by `--on`, which gives each of them a volume
+/// whatever its engine.
 pub(crate) fn used(plan: &Plan) -> Use {
-    let modelled = plan.jobs.iter().filter(|job| job.engine.engine == Engine::Model).count();
+    let is_modelled = |job: &&Job| job.engine.engine == Engine::Model || job.engine.volume.is_some();
+    let modelled = plan.jobs.iter().filter(is_modelled).count();
     match modelled {
         0 => Use::Nowhere,
         all if all == plan.jobs.len() => Use::Everywhere,

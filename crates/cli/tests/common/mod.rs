@@ -5,6 +5,7 @@
 
 pub(crate) mod devices;
 pub(crate) mod json;
+pub(crate) mod model;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
