@@ -238,7 +238,7 @@ fn on_a_volume_no_engine_touches_a_file() {
     }
 }
 
-/// What `fathom run --on` finds in real time, against what `fathom sim` does; a busy machine may spoil two of three.
+/// What `fathom run --on` finds in real time, against what `fathom sim` does; a busy machine may spoil all tries but one.
 #[track_caller]
 fn assert_both_clocks_agree(volume: &str, text: &str) {
     let run_with = |command: &str| {
@@ -250,7 +250,7 @@ fn assert_both_clocks_agree(volume: &str, text: &str) {
     let (wanted_iops, wanted_us) = pace(&run_with("sim"));
     assert!((100.0..=5000.0).contains(&wanted_iops), "{wanted_iops} IOPS are not meant for real time");
     let mut tried = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..10 {
         let real = run_with("run");
         assert!(!real.model.as_ref().expect("it is a model").virtual_time);
         let (iops, us) = pace(&real);
