@@ -3,7 +3,7 @@
 mod cache;
 mod layout;
 mod open;
-mod space;
+pub(crate) mod space;
 
 pub use cache::{Advice, advise, invalidate};
 pub use layout::{Content, Fallocate, Laid, Layout, Progress, check_room, lay_out};

@@ -43,6 +43,11 @@ pub(crate) fn existing_ancestor(path: &Path) -> PathBuf {
 
 /// Bytes that users other than root may add to the filesystem at `path`.
 pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
+    capacity_bytes(path).map(|(_, free)| free)
+}
+
+/// Bytes of the filesystem at `path`, and how many of them users other than root may still add.
+pub(crate) fn capacity_bytes(path: &Path) -> io::Result<(u64, u64)> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: all zeroes is a valid `statvfs64`; it is plain data.
     let mut facts: libc::statvfs64 = unsafe { std::mem::zeroed() };
@@ -50,7 +55,10 @@ pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
     if unsafe { libc::statvfs64(path.as_ptr(), &raw mut facts) } < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+    let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
+    // What only root may add counts neither as free nor as there.
+    let theirs = facts.f_bfree.saturating_sub(facts.f_bavail);
+    Ok((bytes(facts.f_blocks.saturating_sub(theirs)), bytes(facts.f_bavail)))
 }
 
 fn too_little(home: &Path, needed: u64, free: u64) -> Error {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::{Number, line, mounts, names};
+use super::{Number, mounts, names, reading};
 use crate::files::existing_ancestor;
 
 /// A block device: a disk, a partition, or something stacked on others.
@@ -62,7 +62,10 @@ pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
 /// What `/sys` tells of a block device; `None` where it knows none of that number.
 #[must_use]
 pub fn device(root: &Path, number: Number) -> Option<Device> {
-    let place = root.join(format!("sys/dev/block/{}:{}", number.0, number.1)).canonicalize().ok()?;
+    let place = reading::place(root, &format!("sys/dev/block/{}:{}", number.0, number.1)).ok()?;
+    // Each file by itself, for one that is a link could lead out of the root.
+    let below = |path: &Path| Some(path.strip_prefix(root.canonicalize().ok()?).ok()?.to_string_lossy().into_owned());
+    let line = |path: &Path| reading::line(root, &below(path)?).ok();
     let is_partition = place.join("partition").exists();
     let whole = if is_partition { place.parent()?.to_owned() } else { place.clone() };
     let figure = |path: PathBuf| line(&path).and_then(|text| text.parse::<u64>().ok());
@@ -70,7 +73,7 @@ pub fn device(root: &Path, number: Number) -> Option<Device> {
     Some(Device {
         name: name(&place),
         number,
-        bytes: figure(place.join("size")).unwrap_or(0) * 512,
+        bytes: figure(place.join("size")).unwrap_or(0).saturating_mul(512),
         logical_block_bytes: queue("logical_block_size").map_or(512, |bytes| bytes as u32),
         physical_block_bytes: queue("physical_block_size").map_or(512, |bytes| bytes as u32),
         rotational: queue("rotational") == Some(1),

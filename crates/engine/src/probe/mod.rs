@@ -2,22 +2,40 @@
 //!
 //! What `/proc` and `/sys` tell is read below a `root`, which is `/` outside of tests.
 
+mod cpus;
 mod device;
 mod disk;
+mod filesystem;
 mod host;
+mod memory;
 mod mounts;
 mod occupants;
+mod permissions;
+mod queue;
+mod reading;
 mod residency;
 mod signature;
+mod stack;
 mod usage;
+
+pub use cpus::{allowed_cpus, cpu_pressure, governors, load, nodes, online_cpus};
 
 pub use device::{Device, device, number_of};
 pub use disk::{Counters, Disk, counters, disk, disk_under};
+pub use filesystem::{capacity_bytes, ext4_options, initialises_lazily, trims_regularly};
 pub use host::{Host, host, last_processor, page_bytes};
+pub use memory::{Dirty, Swap, dirty, swaps};
 pub use mounts::{Mount, filesystem_of, free_bytes, mounts};
 pub use occupants::{Occupant, occupants, users};
+pub use permissions::{IoLimit, Rings, filtered, io_limits, kernel, native_operations, rings};
+pub use queue::{
+    Interrupt, Queue, driver, first_sector, interrupts, loop_direct, loop_offset_bytes, mapping, node, queue, raid,
+    read_ahead_kb,
+};
+pub use reading::{Reading, Unread, Why};
 pub use residency::resident_bytes;
 pub use signature::{Signature, Sort, signatures};
+pub use stack::{Bottom, Layer, LayerKind, NoSuch, Stack, device_names, stack};
 pub use usage::Usage;
 
 /// The number of a device: major and minor.

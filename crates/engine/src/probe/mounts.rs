@@ -18,6 +18,8 @@ pub struct Mount {
     pub filesystem: String,
     /// What is mounted: a device's path for most.
     pub source: String,
+    /// The options of the mount and of the filesystem.
+    pub options: Vec<String>,
 }
 
 impl Mount {
@@ -31,7 +33,7 @@ impl Mount {
 /// Everything that is mounted, in the order in which it was.
 #[must_use]
 pub fn mounts(root: &Path) -> Vec<Mount> {
-    let text = std::fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    let text = super::reading::text(root, "proc/self/mountinfo").unwrap_or_default();
     text.lines().filter_map(parse).collect()
 }
 
@@ -64,7 +66,10 @@ fn parse(line: &str) -> Option<Mount> {
     let at = PathBuf::from(unescaped(place.nth(1)?));
     let mut what = what.split(' ');
     let (filesystem, source) = (what.next()?.to_owned(), unescaped(what.next()?));
-    Some(Mount { number, at, filesystem, source })
+    // Those of the mount come after its place, those of the filesystem last; where they differ the mount is stricter.
+    let options = place.next().into_iter().chain(what.next()).flat_map(|words| words.split(','));
+    let options = options.map(unescaped).collect();
+    Some(Mount { number, at, filesystem, source, options })
 }
 
 /// `8:1`
@@ -103,6 +108,7 @@ mod tests {
         assert_eq!(mount.number, (98, 0));
         assert_eq!(mount.at, Path::new("/mnt two"));
         assert_eq!((mount.filesystem.as_str(), mount.source.as_str()), ("ext3", "/dev/root"));
+        assert_eq!(mount.options, ["rw", "noatime", "rw", "errors=continue"]);
         assert_eq!(parse("21 1 0:20 / /sys rw - sysfs sysfs rw").unwrap().number, (0, 20));
         assert!(!mount.is_in_memory());
         assert!(parse("28 1 0:25 / /dev/shm rw - tmpfs shm rw").unwrap().is_in_memory());

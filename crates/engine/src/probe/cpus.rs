@@ -1,0 +1,64 @@
+//! Processors: which there are, which this process may use, how busy they are, how fast they are let run.
+
+use std::path::Path;
+
+use super::reading::{Reading, Unread, Why, line, list, names, parse_list, text};
+
+/// The processors that run.
+pub fn online_cpus(root: &Path) -> Reading<Vec<u32>> {
+    list(root, "sys/devices/system/cpu/online")
+}
+
+/// The processors that this process may use.
+pub fn allowed_cpus(root: &Path) -> Reading<Vec<u32>> {
+    let value = status(root, "Cpus_allowed_list")?;
+    parse_list(&value).ok_or_else(|| Unread::foreign("proc/self/status", &value))
+}
+
+/// The mean number of tasks that ran, waited for a processor or for a disk during the last minute.
+pub fn load(root: &Path) -> Reading<f64> {
+    let line = line(root, "proc/loadavg")?;
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let load = first.parse().ok().filter(|load: &f64| load.is_finite() && *load >= 0.0);
+    load.ok_or_else(|| Unread::foreign("proc/loadavg", &line))
+}
+
+/// The share of the last minute in which tasks waited for a processor (`Documentation/accounting/psi.rst`).
+pub fn cpu_pressure(root: &Path) -> Reading<f64> {
+    let path = "proc/pressure/cpu";
+    let line = line(root, path)?;
+    let percent = line.split_whitespace().find_map(|word| word.strip_prefix("avg60=")?.parse::<f64>().ok());
+    percent.map(|percent| percent / 100.0).ok_or_else(|| Unread::foreign(path, &line))
+}
+
+/// The memory nodes with the processors of each.
+pub fn nodes(root: &Path) -> Reading<Vec<(u32, Vec<u32>)>> {
+    let nodes = list(root, "sys/devices/system/node/online")?;
+    let cpus = |node: u32| list(root, &format!("sys/devices/system/node/node{node}/cpulist"));
+    // A node of memory alone has an empty list.
+    Ok(nodes.into_iter().map(|node| (node, cpus(node).unwrap_or_default())).collect())
+}
+
+/// The governors of the processors' frequency, each once, and their driver.
+pub fn governors(root: &Path) -> Reading<(Vec<String>, String)> {
+    let home = "sys/devices/system/cpu";
+    let policies = names(root, &format!("{home}/cpufreq"))?;
+    let of = |policy: &String| line(root, &format!("{home}/cpufreq/{policy}/scaling_governor"));
+    let mut governors: Vec<String> =
+        policies.iter().filter(|name| name.starts_with("policy")).map(of).collect::<Result<_, _>>()?;
+    governors.sort();
+    governors.dedup();
+    if governors.is_empty() {
+        return Err(Unread::new(&format!("{home}/cpufreq"), Why::Empty));
+    }
+    let driver = policies.iter().find_map(|policy| line(root, &format!("{home}/cpufreq/{policy}/scaling_driver")).ok());
+    Ok((governors, driver.unwrap_or_default()))
+}
+
+/// One value of what the kernel says of this process.
+pub(super) fn status(root: &Path, key: &str) -> Reading<String> {
+    let path = "proc/self/status";
+    let text = text(root, path)?;
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    value.map(|value| value.trim().to_owned()).ok_or_else(|| Unread::new(path, Why::Foreign(format!("no {key}"))))
+}

@@ -1,0 +1,161 @@
+//! What this process may do: asynchronous operations, rings, and the I/O limits of its cgroups.
+
+use std::path::{Path, PathBuf};
+
+use super::Number;
+use super::cpus::status;
+use super::mounts::mounts;
+use super::reading::{Reading, Unread, line, number, text};
+
+/// The release of the kernel, such as `6.18.0`.
+pub fn kernel(root: &Path) -> Reading<String> {
+    line(root, "proc/sys/kernel/osrelease")
+}
+
+/// Operations of libaio that all processes have asked room for, and the most that they may.
+pub fn native_operations(root: &Path) -> Reading<(u64, u64)> {
+    Ok((number(root, "proc/sys/fs/aio-nr")?, number(root, "proc/sys/fs/aio-max-nr")?))
+}
+
+/// Who may use io_uring, by `/proc/sys/kernel/io_uring_disabled`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rings {
+    /// 0: everybody; 1: the privileged and one group; 2: nobody.
+    pub disabled: u64,
+    /// Whether this process is privileged or in the group.
+    pub member: bool,
+}
+
+/// Who may use io_uring.
+pub fn rings(root: &Path) -> Reading<Rings> {
+    let disabled = number(root, "proc/sys/kernel/io_uring_disabled")?;
+    let group = number::<i64>(root, "proc/sys/kernel/io_uring_group").ok().and_then(|group| u32::try_from(group).ok());
+    Ok(Rings { disabled, member: is_member(root, group) })
+}
+
+/// Whether a filter of system calls (seccomp) is on this process.
+#[must_use]
+pub fn filtered(root: &Path) -> bool {
+    status(root, "Seccomp").is_ok_and(|mode| mode == "2")
+}
+
+/// `CAP_SYS_ADMIN` among the effective capabilities, or the group among those of this process.
+fn is_member(root: &Path, group: Option<u32>) -> bool {
+    const CAP_SYS_ADMIN: u32 = 21;
+    let capable = status(root, "CapEff").ok().and_then(|mask| u64::from_str_radix(&mask, 16).ok());
+    let groups = [status(root, "Groups"), status(root, "Gid")].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let in_group = group.is_some_and(|group| groups.split_whitespace().any(|own| own == group.to_string()));
+    in_group || capable.is_some_and(|mask| mask >> CAP_SYS_ADMIN & 1 == 1)
+}
+
+/// A limit on I/O that a cgroup of this process, or one above it, sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoLimit {
+    /// The file that sets it, as the host calls it.
+    pub file: PathBuf,
+    /// Which device; `None` for all.
+    pub device: Option<Number>,
+    /// What is limited, in the kernel's words: `rbps`, `wiops`, `weight`, `target`.
+    pub key: String,
+    /// The limit, in the unit of the key.
+    pub value: u64,
+}
+
+/// The files of version 1 and the words of version 2 for the same.
+const OLD_FILES: [(&str, &str); 4] = [
+    ("blkio.throttle.read_bps_device", "rbps"),
+    ("blkio.throttle.write_bps_device", "wbps"),
+    ("blkio.throttle.read_iops_device", "riops"),
+    ("blkio.throttle.write_iops_device", "wiops"),
+];
+
+/// All limits on I/O on the way from the cgroup of this process to the highest that can be seen.
+pub fn io_limits(root: &Path) -> Reading<Vec<IoLimit>> {
+    let path = "proc/self/cgroup";
+    let membership = text(root, path)?;
+    let mounted = mounts(root);
+    let mut limits = Vec::new();
+    let mut seen = false;
+    for line in membership.lines() {
+        // `0::/user.slice` in version 2, `7:blkio:/` in version 1.
+        let mut parts = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(own)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let old = controllers.split(',').any(|controller| controller == "blkio");
+        if !old && !controllers.is_empty() {
+            continue;
+        }
+        let kind = if old { "cgroup" } else { "cgroup2" };
+        let is_hierarchy = |mount: &&super::Mount| {
+            mount.filesystem == kind && (!old || mount.options.iter().any(|option| option == "blkio"))
+        };
+        let Some(mount) = mounted.iter().find(is_hierarchy) else { continue };
+        seen = true;
+        for group in groups(own) {
+            let home = mount.at.join(&group);
+            if old { old_limits(root, &home, &mut limits) } else { new_limits(root, &home, &mut limits) }
+        }
+    }
+    if seen { Ok(limits) } else { Err(Unread::foreign(path, "no cgroup that is mounted")) }
+}
+
+/// A cgroup and all above it, without the slash at their beginning.
+fn groups(own: &str) -> Vec<PathBuf> {
+    let plain = Path::new(own.trim_start_matches('/'));
+    // Groups outside of the own namespace are named with `..`, and cannot be seen.
+    let inside = plain.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    if inside { plain.ancestors().map(Path::to_path_buf).collect() } else { vec![PathBuf::new()] }
+}
+
+fn file_text(root: &Path, file: &Path) -> Option<String> {
+    text(root, file.to_string_lossy().trim_start_matches('/')).ok()
+}
+
+/// `8:0 rbps=1048576 wbps=max riops=120 wiops=max`, `default 100`, `8:0 target=5000`
+fn new_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
+    for name in ["io.max", "io.latency"] {
+        let file = home.join(name);
+        for line in file_text(root, &file).unwrap_or_default().lines() {
+            let mut words = line.split_whitespace();
+            let device = words.next().and_then(super::mounts::number);
+            let pairs = words.filter_map(|word| word.split_once('='));
+            limits.extend(pairs.filter(|_| device.is_some()).filter_map(|(key, value)| {
+                Some(IoLimit { file: file.clone(), device, key: key.to_owned(), value: value.parse().ok()? })
+            }));
+        }
+    }
+    let file = home.join("io.weight");
+    for line in file_text(root, &file).unwrap_or_default().lines() {
+        if let Some((whose, value)) = line.split_once(' ')
+            && let Ok(value) = value.trim().parse()
+        {
+            let device = super::mounts::number(whose);
+            limits.push(IoLimit { file: file.clone(), device, key: "weight".to_owned(), value });
+        }
+    }
+}
+
+/// `8:0 1048576`
+fn old_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
+    for (name, key) in OLD_FILES {
+        let file = home.join(name);
+        for line in file_text(root, &file).unwrap_or_default().lines() {
+            let Some((device, value)) = line.split_once(' ') else { continue };
+            if let (Some(device), Ok(value)) = (super::mounts::number(device), value.trim().parse()) {
+                limits.push(IoLimit { file: file.clone(), device: Some(device), key: key.to_owned(), value });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_up_ends_at_the_root() {
+        let names = |own| groups(own).iter().map(|group| group.display().to_string()).collect::<Vec<_>>();
+        assert_eq!(names("/a/b"), ["a/b", "a", ""]);
+        assert_eq!(names("/"), [""]);
+        assert_eq!(names("/../x"), [""]);
+    }
+}

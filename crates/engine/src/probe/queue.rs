@@ -1,0 +1,219 @@
+//! The queue of a disk as the block layer keeps it, and what is around it. The files are those of the kernel's
+//! `Documentation/ABI/stable/sysfs-block`.
+
+use std::path::{Path, PathBuf};
+
+use super::reading::{Reading, Unread, Why, line, list, names, number, place, text};
+
+/// The settings of a disk's queue.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// The scheduler that is chosen, and all that can be.
+    pub scheduler: Reading<(String, Vec<String>)>,
+    /// Requests that may wait in each hardware queue.
+    pub nr_requests: Reading<u64>,
+    /// Commands that the device takes at a time, of SCSI devices only.
+    pub device_depth: Reading<u64>,
+    /// The least size of an operation in bytes.
+    pub logical_block_bytes: Reading<u64>,
+    /// The size of the blocks of the medium in bytes.
+    pub physical_block_bytes: Reading<u64>,
+    /// The size at which the device works best in bytes, such as the stripe of a RAID; zero where it does not tell.
+    pub optimal_io_bytes: Reading<u64>,
+    /// How far the device itself is from being aligned, in bytes.
+    pub alignment_offset_bytes: Reading<i64>,
+    /// Whether it has moving parts.
+    pub rotational: Reading<bool>,
+    /// `write back` or `write through`.
+    pub write_cache: Reading<String>,
+    /// Whether single writes can be made durable.
+    pub fua: Reading<bool>,
+    /// On which processor completions are handled: 0, 1 or 2.
+    pub rq_affinity: Reading<u64>,
+    /// Whether requests are merged: 0, 1 or 2.
+    pub nomerges: Reading<u64>,
+    /// The largest request in KiB.
+    pub max_sectors_kb: Reading<u64>,
+    /// The largest request that the device takes in KiB.
+    pub max_hw_sectors_kb: Reading<u64>,
+    /// The largest discard in bytes; zero where none are sent.
+    pub discard_max_bytes: Reading<u64>,
+    /// The largest discard that the device takes.
+    pub discard_max_hw_bytes: Reading<u64>,
+    /// The unit of discards in bytes.
+    pub discard_granularity_bytes: Reading<u64>,
+    /// Whether operations are counted.
+    pub iostats: Reading<bool>,
+    /// Whether there are queues that can be polled.
+    pub polls: Reading<bool>,
+    /// The processors of each hardware queue.
+    pub hardware_queues: Reading<Vec<Vec<u32>>>,
+}
+
+/// The path of a block device of this name in `/sys`, where `!` stands for `/`.
+fn of(name: &str) -> String {
+    format!("sys/class/block/{}", name.replace('/', "!"))
+}
+
+/// Reads the queue of a whole disk.
+#[must_use]
+pub fn queue(root: &Path, name: &str) -> Queue {
+    let home = of(name);
+    let file = |name: &str| format!("{home}/queue/{name}");
+    let figure = |name: &str| number::<u64>(root, &file(name));
+    let switch = |name: &str| figure(name).map(|value| value != 0);
+    Queue {
+        scheduler: scheduler(root, &file("scheduler")),
+        nr_requests: figure("nr_requests"),
+        device_depth: number(root, &format!("{home}/device/queue_depth")),
+        logical_block_bytes: figure("logical_block_size"),
+        physical_block_bytes: figure("physical_block_size"),
+        optimal_io_bytes: figure("optimal_io_size"),
+        alignment_offset_bytes: number(root, &format!("{home}/alignment_offset")),
+        rotational: switch("rotational"),
+        write_cache: line(root, &file("write_cache")),
+        fua: switch("fua"),
+        rq_affinity: figure("rq_affinity"),
+        nomerges: figure("nomerges"),
+        max_sectors_kb: figure("max_sectors_kb"),
+        max_hw_sectors_kb: figure("max_hw_sectors_kb"),
+        discard_max_bytes: figure("discard_max_bytes"),
+        discard_max_hw_bytes: figure("discard_max_hw_bytes"),
+        discard_granularity_bytes: figure("discard_granularity"),
+        iostats: switch("iostats"),
+        polls: switch("io_poll"),
+        hardware_queues: hardware_queues(root, &home),
+    }
+}
+
+/// `none [mq-deadline] kyber`, or one word where there is no choice.
+fn scheduler(root: &Path, path: &str) -> Reading<(String, Vec<String>)> {
+    let line = line(root, path)?;
+    let all: Vec<String> = line.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect();
+    let chosen = line.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+    match (chosen, &all[..]) {
+        (Some(chosen), _) => Ok((chosen.to_owned(), all)),
+        (None, [only]) if only.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') => Ok((only.clone(), all)),
+        _ => Err(Unread::foreign(path, &line)),
+    }
+}
+
+/// More than any device has.
+const MOST_QUEUES: usize = 1 << 16;
+
+fn hardware_queues(root: &Path, home: &str) -> Reading<Vec<Vec<u32>>> {
+    let path = format!("{home}/mq");
+    let queues = names(root, &path)?;
+    let numbered = queues.iter().filter(|name| name.parse::<u32>().is_ok()).take(MOST_QUEUES);
+    let lists: Vec<Vec<u32>> =
+        numbered.map(|name| list(root, &format!("{path}/{name}/cpu_list"))).collect::<Result<_, _>>()?;
+    if lists.is_empty() { Err(Unread::new(&path, Why::Empty)) } else { Ok(lists) }
+}
+
+/// How much the kernel reads ahead of a buffered reader, in KiB.
+pub fn read_ahead_kb(root: &Path, name: &str) -> Reading<u64> {
+    // Partitions have none of their own; that of their disk holds.
+    let own = number(root, &format!("{}/queue/read_ahead_kb", of(name)));
+    own.or_else(|unread| number(root, &format!("{}/../queue/read_ahead_kb", of(name))).map_err(|_| unread))
+}
+
+/// The first sector (of 512 bytes) of a partition.
+pub fn first_sector(root: &Path, name: &str) -> Reading<u64> {
+    number(root, &format!("{}/start", of(name)))
+}
+
+/// Whether a loop device goes past the page cache to its file.
+pub fn loop_direct(root: &Path, name: &str) -> Reading<bool> {
+    number::<u64>(root, &format!("{}/loop/dio", of(name))).map(|value| value != 0)
+}
+
+/// Where the data of a loop device begin in its file, in bytes.
+pub fn loop_offset_bytes(root: &Path, name: &str) -> Reading<u64> {
+    number(root, &format!("{}/loop/offset", of(name)))
+}
+
+/// The level of a RAID (`raid5`) and the number of its missing disks.
+pub fn raid(root: &Path, name: &str) -> Reading<(String, u64)> {
+    let home = of(name);
+    Ok((line(root, &format!("{home}/md/level"))?, number(root, &format!("{home}/md/degraded")).unwrap_or(0)))
+}
+
+/// What the device mapper calls a device, and the kind of its mapping (`LVM`, `CRYPT`, `mpath`).
+pub fn mapping(root: &Path, name: &str) -> Reading<(String, String)> {
+    let home = of(name);
+    let kind = line(root, &format!("{home}/dm/uuid")).unwrap_or_default();
+    let kind = kind.split('-').next().unwrap_or_default().to_owned();
+    Ok((line(root, &format!("{home}/dm/name"))?, kind))
+}
+
+/// The driver of a disk, such as `virtio_blk`; empty for what has none.
+#[must_use]
+pub fn driver(root: &Path, name: &str) -> String {
+    let driver = |place: PathBuf| {
+        let link = std::fs::read_link(place.join("driver")).ok()?;
+        Some(link.file_name()?.to_string_lossy().into_owned())
+    };
+    parents(root, name).into_iter().find_map(driver).unwrap_or_default()
+}
+
+/// The memory node that a disk is attached to; `None` where the host has no such notion of it.
+pub fn node(root: &Path, name: &str) -> Reading<Option<u32>> {
+    let path = format!("{}/device/numa_node", of(name));
+    let Some(place) = parents(root, name).into_iter().find(|place| place.join("numa_node").is_file()) else {
+        return Err(Unread::new(&path, Why::Missing));
+    };
+    let number: i64 = number(root, &below(root, &place.join("numa_node")))?;
+    Ok(u32::try_from(number).ok())
+}
+
+/// An interrupt of a disk or its controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// Its number.
+    pub number: u32,
+    /// What its driver calls it, such as `nvme0q1`; empty where the host does not tell.
+    pub name: String,
+    /// The processors that handle it.
+    pub cpus: Vec<u32>,
+}
+
+/// The interrupts of the queues of a disk: those that are for its settings or its administration are left out.
+pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<Interrupt>> {
+    let path = format!("{}/device/msi_irqs", of(name));
+    let Some(place) = parents(root, name).into_iter().find(|place| place.join("msi_irqs").is_dir()) else {
+        return Err(Unread::new(&path, Why::Missing));
+    };
+    let numbers = names(root, &below(root, &place.join("msi_irqs")))?;
+    let table = text(root, "proc/interrupts").unwrap_or_default();
+    let mut interrupts = Vec::new();
+    for number in numbers.iter().filter_map(|name| name.parse::<u32>().ok()) {
+        let name = interrupt_name(&table, number);
+        let administrates = name.ends_with("-config") || (name.starts_with("nvme") && name.ends_with("q0"));
+        if administrates || name.ends_with("-event") || name.ends_with("-control") {
+            continue;
+        }
+        let effective = list(root, &format!("proc/irq/{number}/effective_affinity_list"));
+        let cpus = effective.or_else(|_| list(root, &format!("proc/irq/{number}/smp_affinity_list")));
+        interrupts.push(Interrupt { number, name, cpus: cpus? });
+    }
+    if interrupts.is_empty() { Err(Unread::new(&path, Why::Empty)) } else { Ok(interrupts) }
+}
+
+/// ` 36:          0    6225157 PCI-MSIX-0000:00:02.0   1-edge      virtio1-req.0`
+fn interrupt_name(table: &str, number: u32) -> String {
+    let line = table.lines().find_map(|line| line.trim_start().strip_prefix(&format!("{number}:")));
+    line.and_then(|line| line.split_whitespace().last()).unwrap_or_default().to_owned()
+}
+
+/// The device of a disk in `/sys` and everything above it, the nearest first.
+fn parents(root: &Path, name: &str) -> Vec<PathBuf> {
+    let Ok(home) = root.canonicalize() else { return Vec::new() };
+    let Ok(device) = place(root, &format!("{}/device", of(name))) else { return Vec::new() };
+    device.ancestors().take_while(|place| **place != home).map(Path::to_path_buf).collect()
+}
+
+/// A place below `root` as the host calls it, without the slash at its beginning.
+fn below(root: &Path, place: &Path) -> String {
+    let home = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    place.strip_prefix(&home).unwrap_or(place).to_string_lossy().into_owned()
+}
