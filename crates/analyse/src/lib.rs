@@ -7,8 +7,11 @@
 //! One run at one depth cannot tell a device at its limit from one that would give more at a greater depth. Where
 //! that is so, the finding says it and names the experiment that would tell; it does not guess.
 //!
+//! [`doctor`] does the same for the settings of a host: figures of `/sys` and `/proc` in, findings out.
+//!
 //! What is *not* here: a sentence (`report` words findings), a file, or a comparison of several runs.
 
+pub mod doctor;
 mod facts;
 mod finding;
 mod rules;

@@ -9,6 +9,7 @@
 //! environment, and the rendering of diagnostics about job files.
 
 mod civil;
+mod doctor;
 mod events;
 pub mod fio;
 mod logs;
@@ -19,6 +20,7 @@ mod tables;
 mod text;
 mod words;
 
+pub use doctor::{Diagnosis, doctor_checks, doctor_json, doctor_markdown, doctor_text};
 pub use events::{Event, JobEnd};
 pub use logs::{LogOptions, log};
 pub use own::json;

@@ -2,7 +2,7 @@
 
 mod latency;
 mod model;
-mod paint;
+pub(crate) mod paint;
 
 use analyse::{Finding, Severity, Verdict};
 use record::{DiskUse, Host, JobResult, Kind, Outcome, Run};

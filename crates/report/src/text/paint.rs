@@ -2,7 +2,7 @@
 
 /// What a piece of text means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     /// What the eye looks for.
     Strong,
     /// Labels.
@@ -17,10 +17,10 @@ pub(super) enum Tone {
 
 /// Whether colours are used.
 #[derive(Clone, Copy)]
-pub(super) struct Paint(pub(super) bool);
+pub(crate) struct Paint(pub(crate) bool);
 
 impl Paint {
-    pub(super) fn tone(self, tone: Tone, text: &str) -> String {
+    pub(crate) fn tone(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Strong => "1",
             Tone::Faint => "2",
@@ -33,7 +33,7 @@ impl Paint {
 }
 
 /// `text` in lines of at most `width` characters, broken at blanks. A longer word has a line for itself.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {

@@ -1,0 +1,308 @@
+//! What is known of a host and of what is under a name: the input of the rules.
+
+use serde::Serialize;
+
+/// A figure, or why it is not known.
+pub type Known<T> = Result<T, Unread>;
+
+/// Why a figure is not known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unread {
+    /// The file that would tell.
+    pub path: String,
+    /// Why it does not.
+    #[serde(flatten)]
+    pub why: Why,
+}
+
+/// Why a file does not tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "why", content = "text")]
+pub enum Why {
+    /// There is none of that name.
+    Missing,
+    /// This user may not read it.
+    Denied,
+    /// There is nothing in it.
+    Empty,
+    /// It holds something else than it should; this is its beginning.
+    Foreign(String),
+    /// It leads out of the directory that stands for the host.
+    Outside,
+    /// The system's refusal.
+    Failed(String),
+    /// Only the running host can tell, and a copy of its files was asked.
+    Copy,
+}
+
+/// The number of a device: major and minor.
+pub type Number = (u32, u32);
+
+/// What is under a name: a filesystem, the devices under it, or what is there instead.
+#[derive(Clone, Debug, Default)]
+pub struct Subject {
+    /// The name as it was asked for.
+    pub asked: String,
+    /// The filesystem that it is in, or those that are mounted from the device.
+    pub filesystems: Vec<Filesystem>,
+    /// The devices, the highest first.
+    pub layers: Vec<Layer>,
+    /// The partitions of a disk that was asked for itself.
+    pub parts: Vec<Layer>,
+    /// How far the kernel reads ahead of buffered readers of the highest device, in bytes.
+    pub read_ahead_bytes: Option<Known<u64>>,
+    /// What is there in place of a block device.
+    pub bottom: Option<Bottom>,
+}
+
+/// What may be found in place of a block device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bottom {
+    /// Files are in memory.
+    Memory,
+    /// Files are on another host.
+    Network,
+    /// Files are those of the host of this virtual machine, or of a program.
+    Elsewhere,
+    /// Files are made up by the kernel.
+    Kernel,
+    /// A pool of its own kind of devices, as of ZFS.
+    Pool,
+    /// Layers of other filesystems that cannot be seen from here.
+    Layers,
+    /// A device that the host does not show.
+    Hidden,
+}
+
+/// A mounted filesystem.
+#[derive(Clone, Debug)]
+pub struct Filesystem {
+    /// Where it is mounted.
+    pub at: String,
+    /// Its type, such as `ext4`.
+    pub kind: String,
+    /// The options of the mount and of the filesystem.
+    pub options: Vec<String>,
+    /// All options in force, those that are defaults too; of ext4 only.
+    pub ext4_options: Option<Known<Vec<String>>>,
+    /// Whether inode tables of ext4 filesystems are still being filled.
+    pub initialising: Known<bool>,
+    /// Whether filesystems are trimmed from time to time.
+    pub trimmed_regularly: bool,
+    /// Its size in bytes, and how much of it is free.
+    pub capacity_bytes: Known<(u64, u64)>,
+}
+
+/// A device.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Its name in `/dev`.
+    pub name: String,
+    /// Its number.
+    pub number: Number,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// What it is, with what matters of its kind.
+    pub kind: LayerKind,
+}
+
+/// A kind of device.
+#[derive(Clone, Debug)]
+pub enum LayerKind {
+    /// A part of a disk.
+    Partition {
+        /// The disk.
+        disk: String,
+        /// Its first sector of 512 bytes.
+        first_sector: Known<u64>,
+    },
+    /// Made by the device mapper.
+    Mapping {
+        /// What it is called there.
+        name: String,
+        /// The kind of mapping: `LVM`, `CRYPT`; may be empty.
+        kind: String,
+    },
+    /// Made by the RAID driver: the level, and how many disks are missing.
+    Raid(Known<(String, u64)>),
+    /// A file as a device.
+    Loop {
+        /// The file.
+        file: String,
+        /// Whether it goes past the page cache.
+        direct: Known<bool>,
+        /// Where the data begin in the file, in bytes.
+        offset_bytes: Known<u64>,
+    },
+    /// A disk, as far as the host can see.
+    Disk(Box<Disk>),
+}
+
+/// A disk and its queue. The figures are those of the kernel's `Documentation/ABI/stable/sysfs-block`.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    /// Its name in `/dev`.
+    pub name: String,
+    /// What its maker calls it; may be empty.
+    pub model: String,
+    /// Its driver; may be empty.
+    pub driver: String,
+    /// The scheduler that is chosen, and all that can be.
+    pub scheduler: Known<(String, Vec<String>)>,
+    /// Requests that may wait in each hardware queue.
+    pub nr_requests: Known<u64>,
+    /// Commands that a SCSI device takes at a time.
+    pub device_depth: Known<u64>,
+    /// The least size of an operation in bytes.
+    pub logical_block_bytes: Known<u64>,
+    /// The size of the blocks of the medium in bytes.
+    pub physical_block_bytes: Known<u64>,
+    /// The size at which it works best in bytes; zero where it does not tell.
+    pub optimal_io_bytes: Known<u64>,
+    /// How far it is from being aligned itself, in bytes.
+    pub alignment_offset_bytes: Known<i64>,
+    /// Whether it says that it has moving parts.
+    pub rotational: Known<bool>,
+    /// `write back` or `write through`.
+    pub write_cache: Known<String>,
+    /// Whether single writes can be made durable.
+    pub fua: Known<bool>,
+    /// On which processor completions are handled.
+    pub rq_affinity: Known<u64>,
+    /// Whether requests are merged.
+    pub nomerges: Known<u64>,
+    /// The largest request in KiB.
+    pub max_sectors_kb: Known<u64>,
+    /// The largest request that the device takes in KiB.
+    pub max_hw_sectors_kb: Known<u64>,
+    /// The largest discard in bytes.
+    pub discard_max_bytes: Known<u64>,
+    /// The largest discard that the device takes in bytes.
+    pub discard_max_hw_bytes: Known<u64>,
+    /// The unit of discards in bytes.
+    pub discard_granularity_bytes: Known<u64>,
+    /// Whether operations are counted.
+    pub iostats: Known<bool>,
+    /// Whether there are queues that can be polled.
+    pub polls: Known<bool>,
+    /// The processors of each hardware queue.
+    pub hardware_queues: Known<Vec<Vec<u32>>>,
+    /// The interrupts of its queues.
+    pub interrupts: Known<Vec<Interrupt>>,
+    /// The memory node that it is attached to; `None` where there is no such notion.
+    pub node: Known<Option<u32>>,
+}
+
+/// An interrupt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// Its number.
+    pub number: u32,
+    /// The processors that handle it.
+    pub cpus: Vec<u32>,
+}
+
+/// Words in the models of disks that are not there: those of cloud providers and of hypervisors.
+const VIRTUAL_MODELS: [&str; 11] = [
+    "persistent",
+    "nvme_card-pd",
+    "amazon elastic",
+    "virtual",
+    "qemu",
+    "vbox",
+    "vmware",
+    "msft",
+    "volume",
+    "hyperdisk",
+    "nutanix",
+];
+
+impl Disk {
+    /// Whether a hypervisor or a provider made it, so that what it says of its parts need not be so.
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
+        let model = self.model.to_lowercase();
+        let by_driver = self.driver.starts_with("virtio") || self.driver.starts_with("xen") || self.driver == "vbd";
+        by_driver
+            || self.name.starts_with("vd")
+            || self.name.starts_with("xvd")
+            || VIRTUAL_MODELS.iter().any(|word| model.contains(word))
+    }
+
+    /// Whether it speaks NVMe.
+    #[must_use]
+    pub fn is_nvme(&self) -> bool {
+        self.name.starts_with("nvme") || self.driver.starts_with("nvme")
+    }
+
+    /// Whether it has moving parts, by what it says and by what else is known of it.
+    #[must_use]
+    pub fn is_mechanical(&self) -> bool {
+        self.rotational == Ok(true) && !self.is_virtual() && !self.is_nvme()
+    }
+}
+
+/// The host.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The release of its kernel.
+    pub kernel: Known<String>,
+    /// The processors that run.
+    pub online_cpus: Known<Vec<u32>>,
+    /// The processors that this process may use.
+    pub allowed_cpus: Known<Vec<u32>>,
+    /// The mean number of tasks that ran or waited during the last minute.
+    pub load: Known<f64>,
+    /// The share of the last minute in which tasks waited for a processor.
+    pub cpu_pressure: Known<f64>,
+    /// The memory nodes with the processors of each.
+    pub nodes: Known<Vec<(u32, Vec<u32>)>>,
+    /// The governors of the processors' frequency and their driver.
+    pub governors: Known<(Vec<String>, String)>,
+    /// Operations of libaio that are asked room for, and the most that may be.
+    pub native_operations: Known<(u64, u64)>,
+    /// Who may use io_uring.
+    pub rings: Known<Rings>,
+    /// Whether a filter of system calls is on this process.
+    pub filtered: bool,
+    /// From how many dirty bytes on the kernel writes back, and from how many on writers wait.
+    pub dirty: Known<(u64, u64)>,
+    /// What memory is swapped to.
+    pub swaps: Known<Vec<Swap>>,
+    /// Limits on I/O of the cgroup of this process and of those above.
+    pub io_limits: Known<Vec<IoLimit>>,
+}
+
+/// Who may use io_uring (`Documentation/admin-guide/sysctl/kernel.rst`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rings {
+    /// 0: everybody; 1: the privileged and one group; 2: nobody.
+    pub disabled: u64,
+    /// Whether this process is privileged or in the group.
+    pub member: bool,
+}
+
+/// What memory is swapped to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swap {
+    /// The device or file.
+    pub path: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// How much of it is in use.
+    pub used_bytes: u64,
+}
+
+/// A limit on I/O that a cgroup sets (`Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/blkio-controller.rst`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoLimit {
+    /// The file that sets it.
+    pub file: String,
+    /// Which device; `None` for all.
+    pub device: Option<Number>,
+    /// What is limited, in the kernel's words.
+    pub key: String,
+    /// The limit.
+    pub value: u64,
+}

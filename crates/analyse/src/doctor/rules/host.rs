@@ -1,0 +1,191 @@
+//! The host: its kernel, processors, memory and permissions.
+
+use super::super::check::Check;
+use super::super::facts::{Host, LayerKind, Subject, Unread, Why};
+use super::super::finding::{Case, Change, Finding, State, Value, Want, word};
+use super::judge;
+
+pub(in super::super) fn all(host: &Host, subjects: &[Subject]) -> Vec<Finding> {
+    vec![
+        kernel(host),
+        free_cpus(host, subjects),
+        governor(host),
+        native_aio(host),
+        io_uring(host),
+        dirty_pages(host),
+        swap(host),
+    ]
+}
+
+/// `6.18.0-rc1` as (6, 18).
+fn release(text: &str) -> Option<(u32, u32)> {
+    let mut parts = text.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// io_uring came with 5.1; what Fathom and others need of it with 5.11.
+const RINGS_SINCE: (u32, u32) = (5, 1);
+const GOOD_RINGS_SINCE: (u32, u32) = (5, 11);
+
+fn kernel(host: &Host) -> Finding {
+    judge(Check::Kernel, "", &host.kernel, |text, finding| {
+        let Some(release) = release(text) else {
+            let reason = Unread { path: "/proc/sys/kernel/osrelease".to_owned(), why: Why::Foreign(shortened(text)) };
+            return Finding::unknown(Check::Kernel, "", &reason);
+        };
+        let finding = finding.found(word(text));
+        match release {
+            release if release < RINGS_SINCE => finding.iops(State::Problem, Want::AtLeast(word("5.11"))),
+            release if release < GOOD_RINGS_SINCE => finding.iops(State::CouldBeBetter, Want::AtLeast(word("5.11"))),
+            _ => finding,
+        }
+    })
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(24).collect()
+}
+
+/// One processor for every 2,000 random reads or 2,500 random writes per second.
+const READS_PER_CPU: f64 = 2000.0;
+const WRITES_PER_CPU: f64 = 2500.0;
+
+/// Shares of processors that are free.
+const BUSY: f64 = 0.1;
+const ENOUGH: f64 = 0.5;
+/// The share of time in which tasks waited for a processor.
+const WAITING: f64 = 0.2;
+
+fn free_cpus(host: &Host, subjects: &[Subject]) -> Finding {
+    judge(Check::FreeCpus, "", &host.load, |&load, finding| {
+        let cpus = host.allowed_cpus.as_ref().or(host.online_cpus.as_ref());
+        let cpus = match cpus {
+            Ok(cpus) => cpus.len().max(1) as f64,
+            Err(reason) => return Finding::unknown(Check::FreeCpus, "", reason),
+        };
+        let free = (cpus - load).max(0.0);
+        let finding = finding.found(Value::Number(free)).and("free of", Value::Count(cpus as u64));
+        // Tasks that wait for disks count as load too: only where others wait for processors it is known to be too much.
+        let waits = host.cpu_pressure.as_ref().is_ok_and(|share| *share >= WAITING);
+        let state = match free / cpus {
+            share if share < BUSY && waits => State::Problem,
+            share if share < ENOUGH => State::CouldBeBetter,
+            _ => State::Good,
+        };
+        let finding = finding.iops(state, Want::AtLeast(Value::Number(cpus * ENOUGH)));
+        // The rule is one for disks that are reached over the provider's network.
+        let persistent = subjects.iter().flat_map(|subject| &subject.layers).any(|layer| match &layer.kind {
+            LayerKind::Disk(disk) => {
+                let model = disk.model.to_lowercase();
+                model.contains("persistent") || model.contains("nvme_card-pd")
+            }
+            _ => false,
+        });
+        if !persistent {
+            return finding;
+        }
+        let finding = finding.and("random reads", Value::PerSecond((free * READS_PER_CPU) as u64));
+        finding.and("random writes", Value::PerSecond((free * WRITES_PER_CPU) as u64)).case(Case::RuleOfThumb)
+    })
+}
+
+/// Drivers whose `powersave` raises the frequency all the same.
+const OWN_MIND: [&str; 3] = ["intel_pstate", "amd-pstate-epp", "amd_pstate_epp"];
+
+fn governor(host: &Host) -> Finding {
+    judge(Check::Governor, "", &host.governors, |(governors, driver), finding| {
+        let finding = finding.found(word(&governors.join(", ")));
+        if governors.iter().all(|governor| governor == "performance") {
+            return finding;
+        }
+        let stuck = governors.iter().any(|governor| governor == "powersave") && !OWN_MIND.contains(&driver.as_str());
+        let want = || Want::Is(word("performance"));
+        let finding = finding.iops(if stuck { State::Problem } else { State::CouldBeBetter }, want());
+        let finding = finding.throughput(if stuck { State::CouldBeBetter } else { State::Good }, want());
+        finding.case(if stuck { Case::Low } else { Case::Usual }).change(Change::Governor)
+    })
+}
+
+/// A queue of 320 for each of a few jobs fits several times.
+const OPERATIONS_LEAST: u64 = 1024;
+const OPERATIONS_WANTED: u64 = 16_384;
+const OPERATIONS_GENEROUS: u64 = 1 << 20;
+
+fn native_aio(host: &Host) -> Finding {
+    judge(Check::NativeAio, "", &host.native_operations, |&(used, most), finding| {
+        let free = most.saturating_sub(used);
+        let finding = finding.found(Value::Count(free)).and("free of", Value::Count(most));
+        let state = match free {
+            free if free < OPERATIONS_LEAST => State::Problem,
+            free if free < OPERATIONS_WANTED => State::CouldBeBetter,
+            _ => State::Good,
+        };
+        let value = most.saturating_mul(2).max(OPERATIONS_GENEROUS);
+        let finding = finding.iops(state, Want::AtLeast(Value::Count(OPERATIONS_WANTED)));
+        finding.change(Change::Sysctl { key: "fs.aio-max-nr", value })
+    })
+}
+
+fn io_uring(host: &Host) -> Finding {
+    let since =
+        |first| host.kernel.as_ref().ok().and_then(|text| release(text)).is_some_and(|release| release >= first);
+    let missing = matches!(&host.rings, Err(Unread { why: Why::Missing, .. }));
+    let finding = Finding::new(Check::IoUring, "");
+    if missing && since(RINGS_SINCE) {
+        // The switch came with 6.6; before it everybody may, where the kernel was built with it.
+        let finding = finding.found(word("everybody")).case(Case::Unrestricted);
+        return if host.filtered { filtered(finding) } else { finding };
+    }
+    judge(Check::IoUring, "", &host.rings, |rings, finding| {
+        let may = rings.disabled == 0 || (rings.disabled == 1 && rings.member);
+        let who = match rings.disabled {
+            0 => "everybody",
+            1 => "privileged processes and one group",
+            _ => "nobody",
+        };
+        let finding = finding.found(word(who));
+        if may {
+            return if host.filtered { filtered(finding) } else { finding };
+        }
+        let finding = finding.iops(State::Problem, Want::Is(word("everybody")));
+        finding.change(Change::Sysctl { key: "kernel.io_uring_disabled", value: 0 })
+    })
+}
+
+fn filtered(finding: Finding) -> Finding {
+    finding.case(Case::Filtered)
+}
+
+/// So much takes seconds to write out, during which everything else waits.
+const DIRTY_MOST: u64 = 4 << 30;
+/// With less than this writers wait for the device almost at once.
+const DIRTY_LEAST: u64 = 64 << 20;
+
+fn dirty_pages(host: &Host) -> Finding {
+    judge(Check::DirtyPages, "", &host.dirty, |&(background, limit), finding| {
+        let finding = finding.found(Value::Bytes(background)).and("limit", Value::Bytes(limit));
+        let grade = |good: bool| if good { State::Good } else { State::CouldBeBetter };
+        let finding = finding
+            .iops(grade(background <= DIRTY_MOST), Want::AtMost(Value::Bytes(DIRTY_MOST)))
+            .throughput(grade(limit >= DIRTY_LEAST), Want::AtLeast(Value::Bytes(DIRTY_LEAST)));
+        let set = |key, value| Change::Sysctl { key, value };
+        let finding = finding
+            .change_for_iops(set("vm.dirty_background_bytes", 256 << 20))
+            .change_for_iops(set("vm.dirty_bytes", 1 << 30));
+        finding.change_for_throughput(set("vm.dirty_bytes", 1 << 30))
+    })
+}
+
+fn swap(host: &Host) -> Finding {
+    judge(Check::Swap, "", &host.swaps, |swaps, finding| {
+        let used: u64 = swaps.iter().fold(0, |sum, swap| sum.saturating_add(swap.used_bytes));
+        let all: u64 = swaps.iter().fold(0, |sum, swap| sum.saturating_add(swap.bytes));
+        if used == 0 {
+            return finding.found(word(if swaps.is_empty() { "none" } else { "unused" }));
+        }
+        let finding = finding.found(Value::Bytes(used)).and("used of", Value::Bytes(all));
+        let finding = finding.both(State::CouldBeBetter, Want::Is(Value::Bytes(0)));
+        let in_use = swaps.iter().filter(|swap| swap.used_bytes > 0);
+        in_use.fold(finding, |finding, swap| finding.change(Change::SwapOff { path: swap.path.clone() }))
+    })
+}

@@ -1,0 +1,149 @@
+//! What to change, as commands to copy.
+
+use analyse::doctor::{Change, Number};
+
+/// The command that makes a change at once; `None` where only a reboot does.
+pub(super) fn now(change: &Change) -> Option<String> {
+    Some(match change {
+        Change::Queue { disk, attribute, value } => {
+            write(value, &format!("/sys/block/{}/queue/{attribute}", disk.replace('/', "!")))
+        }
+        Change::DeviceDepth { disk, value } => {
+            write(&value.to_string(), &format!("/sys/block/{disk}/device/queue_depth"))
+        }
+        Change::ReadAhead { device, sectors } => format!("sudo blockdev --setra {sectors} {}", dev(device)),
+        Change::WriteCache { disk } => format!("sudo hdparm -W 1 {}", dev(disk)),
+        Change::Interrupts { pairs } => interrupts(pairs),
+        Change::KernelParameter { .. } => return None,
+        Change::Remount { at, options } => format!("sudo mount -o remount,{options} {}", quoted(at)),
+        Change::Trim { at } => format!("sudo fstrim -v {}", quoted(at)),
+        Change::Sysctl { key, value } => format!("sudo sysctl -w {key}={value}"),
+        Change::LiftLimit { file, device, keys } => lift(file, *device, keys),
+        Change::LoopDirect { device } => format!("sudo losetup --direct-io=on {}", dev(device)),
+        Change::MovePartition { disk, partition, sector } => {
+            format!("echo '{sector},' | sudo sfdisk --move-data {} -N {partition}", dev(disk))
+        }
+        Change::BindToNode { node } => format!("numactl --cpunodebind={node} --membind={node} fathom run JOBFILE"),
+        Change::Governor => write("performance", "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor"),
+        Change::SwapOff { path } => format!("sudo swapoff {0} && sudo swapon {0}", quoted(path)),
+    })
+}
+
+/// How to make it last; `None` where it does by itself, or where there is no common way.
+pub(super) fn always(change: &Change) -> Option<String> {
+    Some(match change {
+        Change::Queue { disk, attribute, value } => rule(disk, attribute, &format!("queue/{attribute}"), value),
+        Change::DeviceDepth { disk, value } => rule(disk, "queue_depth", "device/queue_depth", &value.to_string()),
+        Change::ReadAhead { device, sectors } => {
+            rule(device, "read_ahead", "queue/read_ahead_kb", &(sectors / 2).to_string())
+        }
+        Change::Interrupts { .. } => "sudo systemctl enable --now irqbalance".to_owned(),
+        Change::KernelParameter { parameter } => {
+            format!("sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{parameter} /' /etc/default/grub && sudo update-grub")
+        }
+        // Both are for once: a filesystem is made lazily one time only.
+        Change::Remount { options, .. } if options.starts_with("init_itable") => return None,
+        Change::Remount { at, options } => format!("sudoedit /etc/fstab   # options of {}: {options}", clean(at)),
+        Change::Trim { .. } => "sudo systemctl enable --now fstrim.timer".to_owned(),
+        Change::Sysctl { key, value } => {
+            let name = key.replace(['.', '_'], "-");
+            format!("echo '{key} = {value}' | sudo tee /etc/sysctl.d/60-{name}.conf")
+        }
+        Change::LiftLimit { file, keys, .. } => return unit(file, keys),
+        _ => return None,
+    })
+}
+
+/// Writes `value` to a file that only root may write to.
+fn write(value: &str, path: &str) -> String {
+    format!("echo {} | sudo tee {path}", quoted(value))
+}
+
+/// A rule of udev that sets an attribute whenever the device appears.
+fn rule(device: &str, name: &str, attribute: &str, value: &str) -> String {
+    let (kernel, file) = (clean(device).replace('/', "!"), clean(device).replace('/', "-"));
+    let text = format!("ACTION==\"add|change\", KERNEL==\"{kernel}\", ATTR{{{attribute}}}=\"{value}\"");
+    format!("echo {} | sudo tee {}", quoted(&text), quoted(&format!("/etc/udev/rules.d/60-{file}-{name}.rules")))
+}
+
+/// One line for any number of interrupts.
+fn interrupts(pairs: &[(u32, u32)]) -> String {
+    let list =
+        |pick: fn(&(u32, u32)) -> u32| pairs.iter().map(|pair| pick(pair).to_string()).collect::<Vec<_>>().join(" ");
+    format!(
+        "set -- {}; for irq in {}; do echo $1 | sudo tee /proc/irq/$irq/smp_affinity_list; shift; done",
+        list(|pair| pair.1),
+        list(|pair| pair.0)
+    )
+}
+
+fn lift(file: &str, device: Option<Number>, keys: &[String]) -> String {
+    let device = device.map_or_else(|| "default".to_owned(), |(major, minor)| format!("{major}:{minor}"));
+    let value = match keys {
+        [] => "0".to_owned(),
+        [key] if key == "weight" => "100".to_owned(),
+        keys => keys.iter().map(|key| format!("{key}=max")).collect::<Vec<_>>().join(" "),
+    };
+    format!("echo '{device} {value}' | sudo tee {}", quoted(file))
+}
+
+/// Where the cgroup is a unit of systemd, the properties that set the limits.
+fn unit(file: &str, keys: &[String]) -> Option<String> {
+    let group = file.rsplit('/').nth(1)?;
+    let is_unit = [".service", ".slice", ".scope"].iter().any(|ending| group.ends_with(ending));
+    let property = |key: &String| match key.as_str() {
+        "riops" => Some("IOReadIOPSMax="),
+        "wiops" => Some("IOWriteIOPSMax="),
+        "rbps" => Some("IOReadBandwidthMax="),
+        "wbps" => Some("IOWriteBandwidthMax="),
+        "weight" => Some("IOWeight=100"),
+        _ => None,
+    };
+    let properties: Vec<&str> = keys.iter().filter_map(property).collect();
+    (is_unit && !properties.is_empty())
+        .then(|| format!("sudo systemctl set-property {} {}", quoted(group), properties.join(" ")))
+}
+
+fn dev(name: &str) -> String {
+    quoted(&format!("/dev/{name}"))
+}
+
+fn clean(text: &str) -> String {
+    super::clean(text)
+}
+
+/// As one word for a shell.
+fn quoted(text: &str) -> String {
+    let text = clean(text);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@,%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_word_for_a_shell() {
+        assert_eq!(quoted("/srv/data"), "/srv/data");
+        assert_eq!(quoted("/srv/my data"), "'/srv/my data'");
+        assert_eq!(quoted("a'; rm -rf /"), "'a'\\''; rm -rf /'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn limits_are_lifted_by_the_words_of_their_version() {
+        let change = |file: &str, keys: &[&str]| Change::LiftLimit {
+            file: file.to_owned(),
+            device: Some((8, 0)),
+            keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+        };
+        let new = change("/sys/fs/cgroup/db.slice/io.max", &["riops", "wbps"]);
+        assert_eq!(now(&new).unwrap(), "echo '8:0 riops=max wbps=max' | sudo tee /sys/fs/cgroup/db.slice/io.max");
+        assert_eq!(always(&new).unwrap(), "sudo systemctl set-property db.slice IOReadIOPSMax= IOWriteBandwidthMax=");
+        let old = change("/sys/fs/cgroup/blkio/a/blkio.throttle.read_iops_device", &[]);
+        let file = "/sys/fs/cgroup/blkio/a/blkio.throttle.read_iops_device";
+        assert_eq!(now(&old).unwrap(), format!("echo '8:0 0' | sudo tee {file}"));
+        assert_eq!(always(&old), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! What the doctor found, as bytes for people and programs. The sentences are in `meaning.rs`.
+
+mod commands;
+mod meaning;
+mod page;
+mod programs;
+mod values;
+
+use analyse::doctor::{Filesystem, Finding, Layer, LayerKind, Purpose, State, Subject};
+use units::Bytes;
+
+pub use page::doctor_text;
+pub use programs::{doctor_checks, doctor_json, doctor_markdown};
+
+/// Everything that was found.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    /// Names that were asked for, with what was found of each.
+    pub subjects: Vec<(Subject, Vec<Finding>)>,
+    /// What was found of the host.
+    pub host: Vec<Finding>,
+    /// What is wanted of the devices; `None` for either.
+    pub purpose: Option<Purpose>,
+}
+
+/// Text from the host without what a terminal would obey.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// How many findings are of each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    problems: usize,
+    better: usize,
+    good: usize,
+    unknown: usize,
+}
+
+impl Tally {
+    fn of(findings: &[Finding], purpose: Option<Purpose>) -> Self {
+        let count = |state| findings.iter().filter(|finding| finding.state(purpose) == state).count();
+        Self {
+            problems: count(State::Problem),
+            better: count(State::CouldBeBetter),
+            good: count(State::Good),
+            unknown: count(State::Unknown),
+        }
+    }
+
+    /// `2 things hold it back, 3 could be better, 19 good`
+    fn words(self) -> String {
+        let problems = match self.problems {
+            0 => String::new(),
+            1 => "1 thing holds it back".to_owned(),
+            n => format!("{n} things hold it back"),
+        };
+        let some = |n: usize, words: &str| if n == 0 { String::new() } else { format!("{n} {words}") };
+        let parts =
+            [problems, some(self.better, "could be better"), some(self.good, "good"), some(self.unknown, "unknown")];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        if parts.is_empty() { "nothing to check".to_owned() } else { parts.join(", ") }
+    }
+}
+
+/// What a subject is called: as it was asked for, without the folder of devices.
+fn name(subject: &Subject) -> String {
+    let bare = subject.asked.strip_prefix("/dev/").filter(|_| !subject.layers.is_empty());
+    clean(bare.unwrap_or(&subject.asked))
+}
+
+/// What is under a name, the highest first: `ext4 at / on vda (virtio_blk, 256 GiB)`.
+fn stack(subject: &Subject) -> String {
+    let filesystem = |of: &Filesystem| format!("{} at {}", clean(&of.kind), clean(&of.at));
+    let filesystems = subject.filesystems.iter().map(filesystem).collect::<Vec<_>>().join(", ");
+    let devices = subject.layers.iter().map(layer).collect::<Vec<_>>().join(" on ");
+    let known = [filesystems, devices].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" on ");
+    match subject.bottom {
+        Some(bottom) if known.is_empty() => meaning::bottom(bottom).to_owned(),
+        Some(bottom) => format!("{known}: {}", meaning::bottom(bottom)),
+        None => known,
+    }
+}
+
+/// `md0 (raid5, 4 TiB)`
+fn layer(layer: &Layer) -> String {
+    let size = Bytes::new(layer.bytes).to_string();
+    let facts = match &layer.kind {
+        LayerKind::Partition { .. } => vec![size],
+        LayerKind::Mapping { name, kind } => {
+            vec![clean(if kind.is_empty() { "device mapper" } else { kind }), clean(name), size]
+        }
+        LayerKind::Raid(state) => vec![state.as_ref().map_or("RAID".to_owned(), |(level, _)| clean(level)), size],
+        LayerKind::Loop { file, .. } => vec![clean(file), size],
+        LayerKind::Disk(disk) => vec![clean(&disk.model), clean(&disk.driver), size],
+    };
+    let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    format!("{} ({})", clean(&layer.name), facts.join(", "))
+}
+
+/// The commands for a finding: what each is for, where purposes differ, and how to make it last.
+fn remedies(finding: &Finding, purpose: Option<Purpose>) -> Vec<Remedy> {
+    let of =
+        |purpose: Purpose, words: &'static str| finding.side(purpose).changes.iter().map(move |change| (change, words));
+    let (iops, throughput) = (of(Purpose::Iops, "for IOPS"), of(Purpose::Throughput, "for throughput"));
+    let changes: Vec<_> = match purpose {
+        Some(Purpose::Iops) => iops.collect(),
+        Some(Purpose::Throughput) => throughput.collect(),
+        None if finding.iops.changes == finding.throughput.changes => iops.collect(),
+        None => iops.chain(throughput).collect(),
+    };
+    // Only where each purpose has a value of its own it has to be said which is which.
+    let differ = purpose.is_none() && !finding.iops.changes.is_empty() && !finding.throughput.changes.is_empty();
+    let differ = differ && finding.iops.changes != finding.throughput.changes;
+    let remedy = |(change, words): (&_, &'static str)| Remedy {
+        now: commands::now(change),
+        always: commands::always(change),
+        purpose: if differ { Some(words) } else { None },
+    };
+    changes.into_iter().map(remedy).collect()
+}
+
+/// A change as commands.
+struct Remedy {
+    now: Option<String>,
+    always: Option<String>,
+    purpose: Option<&'static str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tally_reads_as_a_sentence() {
+        let tally = |problems, better, good, unknown| Tally { problems, better, good, unknown }.words();
+        assert_eq!(tally(2, 3, 19, 0), "2 things hold it back, 3 could be better, 19 good");
+        assert_eq!(tally(1, 0, 0, 1), "1 thing holds it back, 1 unknown");
+        assert_eq!(tally(0, 0, 0, 0), "nothing to check");
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_would_obey_is_left() {
+        assert_eq!(clean("a\u{1b}[31mb\n\u{7}"), "a?[31mb??");
+    }
+}

@@ -1,0 +1,239 @@
+//! A page for people: how it stands, then what to change with the command to copy, then what is good.
+
+use analyse::doctor::{Finding, Purpose, State};
+
+use super::{Diagnosis, Tally, meaning, name, remedies, stack, values};
+use crate::text::Style;
+use crate::text::paint::{Paint, Tone, wrap};
+
+/// Where the words after a label begin.
+const INDENT: usize = 10;
+/// Where what was found begins in the table of what is good.
+const FOUND: usize = 19;
+/// From this width on the table has two columns.
+const WIDE: usize = 100;
+
+/// The page; with `all`, what is good has its reasons too.
+#[must_use]
+pub fn doctor_text(diagnosis: &Diagnosis, all: bool, style: Style) -> String {
+    let mut page = Page {
+        out: String::new(),
+        width: style.width.clamp(60, 120),
+        paint: Paint(style.colour),
+        purpose: diagnosis.purpose,
+        all,
+    };
+    for (subject, findings) in &diagnosis.subjects {
+        page.summary(&name(subject), findings);
+        let stack = stack(subject);
+        wrap(&stack, page.width - 2).iter().for_each(|line| page.faint(&format!("  {line}")));
+    }
+    page.summary("this host", &diagnosis.host);
+    page.findings(diagnosis);
+    for (subject, findings) in &diagnosis.subjects {
+        page.rest(&name(subject), findings);
+    }
+    page.rest("this host", &diagnosis.host);
+    page.last(diagnosis);
+    page.out
+}
+
+struct Page {
+    out: String,
+    width: usize,
+    paint: Paint,
+    purpose: Option<Purpose>,
+    all: bool,
+}
+
+fn tone(state: State) -> Tone {
+    match state {
+        State::Good => Tone::Good,
+        State::Unknown => Tone::Faint,
+        State::CouldBeBetter => Tone::Odd,
+        State::Problem => Tone::Bad,
+    }
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    fn faint(&mut self, text: &str) {
+        let text = self.paint.tone(Tone::Faint, text);
+        self.line(&text);
+    }
+
+    /// `vda: 2 things hold it back, 3 could be better, 19 good`
+    fn summary(&mut self, name: &str, findings: &[Finding]) {
+        let worst = findings.iter().map(|finding| finding.state(self.purpose)).max().unwrap_or(State::Good);
+        let words = self.paint.tone(tone(worst), &Tally::of(findings, self.purpose).words());
+        let name = self.paint.tone(Tone::Strong, name);
+        self.line(&format!("{name}: {words}"));
+    }
+
+    /// Whether a finding is shown with its reasons.
+    fn is_shown(&self, finding: &Finding) -> bool {
+        self.all || finding.state(self.purpose) > State::Unknown
+    }
+
+    /// What could be better, of everything, the worst first.
+    fn findings(&mut self, diagnosis: &Diagnosis) {
+        let of_subjects = diagnosis.subjects.iter().flat_map(|(_, findings)| findings);
+        let mut shown: Vec<&Finding> = Vec::new();
+        for finding in of_subjects.chain(&diagnosis.host).filter(|finding| self.is_shown(finding)) {
+            // Two names may be on one disk.
+            if !shown.contains(&finding) {
+                shown.push(finding);
+            }
+        }
+        shown.sort_by_key(|finding| std::cmp::Reverse(finding.state(self.purpose)));
+        shown.into_iter().for_each(|finding| self.finding(finding));
+    }
+
+    /// A table of what is good, and what is not known.
+    fn rest(&mut self, name: &str, findings: &[Finding]) {
+        let rest = findings.iter().filter(|finding| !self.is_shown(finding));
+        let (good, unknown): (Vec<&Finding>, Vec<&Finding>) =
+            rest.partition(|finding| finding.state(self.purpose) == State::Good);
+        if !good.is_empty() {
+            let title = self.paint.tone(Tone::Good, &format!("good, {name}"));
+            self.line(&format!("\n{title}"));
+            self.table(&good);
+        }
+        if !unknown.is_empty() {
+            let title = self.paint.tone(Tone::Strong, &format!("unknown, {name}"));
+            self.line(&format!("\n{title}"));
+        }
+        for finding in unknown {
+            let reason = finding.unknown.as_ref().map(meaning::unread).unwrap_or_default();
+            for (index, part) in wrap(&reason, self.width - 2 - FOUND).iter().enumerate() {
+                let title = if index == 0 { meaning::title(finding.check) } else { "" };
+                let label = self.paint.tone(Tone::Faint, &format!("{title:<FOUND$}"));
+                self.line(&format!("  {label}{part}"));
+            }
+        }
+    }
+
+    /// What is good, each in a cell.
+    fn table(&mut self, findings: &[&Finding]) {
+        let columns = if self.width >= WIDE { 2 } else { 1 };
+        let width = (self.width - 2) / columns;
+        let several = findings.iter().any(|finding| finding.about != findings[0].about);
+        let cells: Vec<(String, String)> = findings
+            .iter()
+            .map(|finding| {
+                let (title, found) = (meaning::title(finding.check), values::found(finding));
+                // The name is worth its room only where there is more than one.
+                let whose = several && self.about_several(findings, finding);
+                let whose = if whose { format!(" ({})", super::clean(&finding.about)) } else { String::new() };
+                (title.to_owned(), fitting(&format!("{found}{whose}"), width - FOUND - 1))
+            })
+            .collect();
+        let rows = cells.len().div_ceil(columns);
+        for row in 0..rows {
+            let mut line = String::from("  ");
+            for (title, found) in (0..columns).filter_map(|column| cells.get(row + column * rows)) {
+                let label = self.paint.tone(Tone::Faint, &format!("{title:<FOUND$}"));
+                line.push_str(&format!("{label}{found:<room$}", room = width - FOUND));
+            }
+            self.line(&line);
+        }
+    }
+
+    /// Whether the same was checked of another device too.
+    fn about_several(&self, findings: &[&Finding], finding: &Finding) -> bool {
+        findings.iter().any(|other| other.check == finding.check && other.about != finding.about)
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        self.out.push('\n');
+        let state = finding.state(self.purpose);
+        let title = self.paint.tone(Tone::Strong, &meaning::about(finding));
+        let words = self.paint.tone(tone(state), &self.state_words(finding));
+        self.line(&format!("{title}: {words}"));
+        if let Some(reason) = &finding.unknown {
+            self.field("why", &meaning::unread(reason), Tone::Faint);
+            return;
+        }
+        self.field("found", &values::found(finding), Tone::Faint);
+        if let Some(wanted) = values::wanted(finding, self.purpose) {
+            self.field("wanted", &wanted, Tone::Faint);
+        }
+        self.field("why", meaning::why(finding.check, finding.case), Tone::Faint);
+        self.commands(finding);
+    }
+
+    /// Commands are not wrapped: they are to be copied.
+    fn commands(&mut self, finding: &Finding) {
+        let mut first = true;
+        for remedy in remedies(finding, self.purpose) {
+            let note = remedy.purpose.map_or_else(String::new, |purpose| format!("   # {purpose}"));
+            // One of several ways, not one of several steps.
+            let label = if !first && finding.check == analyse::doctor::Check::DiscardOption { "or" } else { "now" };
+            for (label, command) in [(label, remedy.now), ("always", remedy.always)] {
+                if let Some(command) = command {
+                    let label = self.paint.tone(Tone::Faint, &format!("  {label:<width$}", width = INDENT - 2));
+                    self.line(&format!("{label}{}", self.paint.tone(Tone::Strong, &format!("{command}{note}"))));
+                }
+            }
+            first = false;
+        }
+    }
+
+    /// `could be better for IOPS`
+    fn state_words(&self, finding: &Finding) -> String {
+        let state = finding.state(self.purpose);
+        let words = meaning::state(state);
+        let (iops, throughput) = (finding.iops.state, finding.throughput.state);
+        if self.purpose.is_some() || iops == throughput || state <= State::Unknown {
+            return words.to_owned();
+        }
+        match (iops > throughput, iops.min(throughput)) {
+            (true, State::CouldBeBetter) => format!("{words} for IOPS, could be better for throughput"),
+            (true, _) => format!("{words} for IOPS"),
+            (false, State::CouldBeBetter) => format!("{words} for throughput, could be better for IOPS"),
+            (false, _) => format!("{words} for throughput"),
+        }
+    }
+
+    fn field(&mut self, label: &str, value: &str, tone: Tone) {
+        for (index, part) in wrap(value, self.width - INDENT).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let label = self.paint.tone(tone, &format!("  {label:<width$}", width = INDENT - 2));
+            self.line(&format!("{label}{part}"));
+        }
+    }
+
+    /// What else there is to see.
+    fn last(&mut self, diagnosis: &Diagnosis) {
+        let findings = diagnosis.subjects.iter().flat_map(|(_, findings)| findings).chain(&diagnosis.host);
+        let good = findings.clone().filter(|finding| finding.state(self.purpose) == State::Good).count();
+        let changes = findings.clone().any(|finding| !remedies(finding, self.purpose).is_empty());
+        let mut hints = Vec::new();
+        if changes {
+            hints.push("Nothing was changed. `now` lasts until the next boot, `always` from then on.");
+        }
+        if good > 0 && !self.all {
+            hints.push("--all explains what is good too.");
+        }
+        if self.purpose.is_none() {
+            hints.push("--for iops or --for throughput keeps to one purpose.");
+        }
+        if !hints.is_empty() {
+            self.out.push('\n');
+            wrap(&hints.join(" "), self.width).iter().for_each(|line| self.faint(line));
+        }
+    }
+}
+
+/// As much as fits, with a sign that there is more.
+fn fitting(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(room.saturating_sub(3)).collect();
+    format!("{kept}...")
+}
