@@ -22,6 +22,9 @@ _fathom() {
             fathom,completions)
                 cmd="fathom__subcmd__completions"
                 ;;
+            fathom,doctor)
+                cmd="fathom__subcmd__doctor"
+                ;;
             fathom,fio)
                 cmd="fathom__subcmd__fio"
                 ;;
@@ -42,6 +45,9 @@ _fathom() {
                 ;;
             fathom__subcmd__help,completions)
                 cmd="fathom__subcmd__help__subcmd__completions"
+                ;;
+            fathom__subcmd__help,doctor)
+                cmd="fathom__subcmd__help__subcmd__doctor"
                 ;;
             fathom__subcmd__help,fio)
                 cmd="fathom__subcmd__help__subcmd__fio"
@@ -65,7 +71,7 @@ _fathom() {
 
     case "${cmd}" in
         fathom)
-            opts="-h -V --help --version sim fio catalog options completions run help"
+            opts="-h -V --help --version sim fio doctor catalog options completions run help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -122,6 +128,40 @@ _fathom() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fathom__subcmd__doctor)
+            opts="-v -o -h --for --verbose --all --root --format --output --checks --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -W "iops throughput" -- "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json md" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fathom__subcmd__fio)
             opts="-h --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -137,7 +177,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help)
-            opts="sim fio catalog options completions run help"
+            opts="sim fio doctor catalog options completions run help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -165,6 +205,20 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help__subcmd__completions)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

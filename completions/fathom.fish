@@ -28,6 +28,7 @@ complete -c fathom -n "__fish_fathom_needs_command" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_needs_command" -s V -l version -d 'Print version'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Settings of the host that hold a device back'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
@@ -53,6 +54,16 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l explain -d 'Print 
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Keep to one purpose; both where this is not given' -r -f -a "iops\t'Many small operations'
+throughput\t'Large and sequential ones'"
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l root -d 'Read a copy of /sys, /proc and /dev below this directory, and nothing outside of it' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Explain what is good too'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks, as Markdown'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Size of the operations' -r
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'Kind of the operations: read, write, randread, randwrite, rw, randrw' -r
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d 'Share of reads in a mix, in percent' -r
@@ -297,10 +308,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'W
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio catalog options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio doctor catalog options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio doctor catalog options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio doctor catalog options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio doctor catalog options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio doctor catalog options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio doctor catalog options completions run help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio doctor catalog options completions run help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim fio doctor catalog options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

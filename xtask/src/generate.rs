@@ -12,8 +12,9 @@ pub(crate) fn run(check: bool) -> Result<()> {
     let root = root()?;
     let mut files = vec![("docs/options.md".to_owned(), job::docs::options_markdown())];
     for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
-        files.push((format!("completions/{name}"), completions(&root, shell)?));
+        files.push((format!("completions/{name}"), own_words(&root, &["completions", shell])?));
     }
+    files.push(("docs/doctor.md".to_owned(), own_words(&root, &["doctor", "--checks"])?));
     let mut stale = Vec::new();
     for (name, text) in files {
         let path = root.join(&name);
@@ -34,12 +35,13 @@ pub(crate) fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// What the binary itself says, so that completions and arguments cannot differ.
-fn completions(root: &Path, shell: &str) -> Result<String> {
+/// What the binary itself says, so that completions and arguments, or pages and checks, cannot differ.
+fn own_words(root: &Path, words: &[&str]) -> Result<String> {
     let output = Command::new("cargo")
-        .args(["run", "--quiet", "--bin", "fathom", "--", "completions", shell])
+        .args(["run", "--quiet", "--bin", "fathom", "--"])
+        .args(words)
         .current_dir(root)
         .output()?;
-    ensure!(output.status.success(), "completions: {}", String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "fathom {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }

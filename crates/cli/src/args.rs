@@ -25,6 +25,9 @@ enum Command {
     /// fio's own command line, output and exit codes
     #[command(override_usage = "fathom fio ARG...", after_help = FIO_HELP)]
     Fio,
+    /// Settings of the host that hold a device back
+    #[command(override_usage = "fathom doctor [OPTIONS] PATH|DEVICE...", after_help = DOCTOR_HELP)]
+    Doctor(DoctorOptions),
     /// Modelled volumes: limits, prices, sources, dates
     #[command(override_usage = "fathom catalog [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
     Catalog(CatalogOptions),
@@ -71,6 +74,21 @@ Examples:
   fathom catalog gcp/pd-ssd,size=1TiB,machine=n2-standard-8
   fathom catalog aws/gp2,size=100GiB --bs 256k --rw read
   fathom catalog azure/p20 --rw randrw --rwmixread 70 --format json";
+
+const DOCTOR_HELP: &str = "\
+Looks at the disks under a file, a directory or a device, at the filesystem, and at the host: what
+is set, what would be better for IOPS and for throughput, why, and the command that changes it. It
+only reads: nothing is changed, no device is opened.
+
+Examples:
+  fathom doctor /var/lib/postgresql
+  fathom doctor nvme0n1 sdb --for iops
+  fathom doctor /dev/mapper/data --format json -o doctor.md
+  fathom doctor --root ./copied-host sda
+
+Exit codes:
+  0 looked at, whatever was found          2 usage, or a name that stands for nothing
+  3 the host cannot be read";
 
 const FIO_HELP: &str = "Everything after `fio` is read as fio reads it: `fathom fio --help` lists it.";
 
@@ -154,6 +172,62 @@ enum CatalogFormat {
     Json,
 }
 
+/// Options of `fathom doctor`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DoctorOptions {
+    /// Files, directories and block devices, these also by their bare names
+    #[arg(value_name = "PATH|DEVICE", required_unless_present = "checks")]
+    pub(crate) things: Vec<String>,
+    /// Keep to one purpose; both where this is not given
+    #[arg(long = "for", value_enum, value_name = "PURPOSE")]
+    purpose: Option<Purpose>,
+    /// Explain what is good too
+    #[arg(short = 'v', long, visible_alias = "verbose")]
+    pub(crate) all: bool,
+    /// Read a copy of /sys, /proc and /dev below this directory, and nothing outside of it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub(crate) format: DoctorFormat,
+    /// Also write FILE, by its ending: .json .md .txt; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+    /// Describe all checks, as Markdown
+    #[arg(long)]
+    pub(crate) checks: bool,
+}
+
+impl DoctorOptions {
+    /// What is wanted of the devices.
+    pub(crate) fn purpose(&self) -> Option<analyse::doctor::Purpose> {
+        self.purpose.map(|purpose| match purpose {
+            Purpose::Iops => analyse::doctor::Purpose::Iops,
+            Purpose::Throughput => analyse::doctor::Purpose::Throughput,
+        })
+    }
+}
+
+/// What is wanted of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Purpose {
+    /// Many small operations
+    Iops,
+    /// Large and sequential ones
+    Throughput,
+}
+
+/// What standard output carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DoctorFormat {
+    /// For people
+    Text,
+    /// One document
+    Json,
+    /// Markdown
+    Md,
+}
+
 #[derive(Clone, Debug, Args)]
 struct OptionsOptions {
     /// The option to describe
@@ -210,6 +284,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
     match cli.command {
         Command::Run(options) => crate::run::command(&options, &jobs, words),
         Command::Sim(options) => crate::sim::command(&options, &jobs, words),
+        Command::Doctor(options) => crate::doctor::command(&options),
         Command::Catalog(options) => crate::catalog::command(&options),
         Command::Options(options) => crate::options::command(options.name.as_deref()),
         Command::Completions(options) => crate::completions::command(Cli::command(), options.shell),

@@ -12,6 +12,7 @@ mod completions;
 mod crew;
 mod diagnostics;
 mod display;
+mod doctor;
 mod dump;
 mod events;
 mod exit;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use analyse::Verdict;
 use record::Run;
 use report::fio::{self, Options};
-use report::{Point, Style};
+use report::{Diagnosis, Point, Style};
 
 use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
@@ -100,6 +100,33 @@ impl Output {
             Kind::Csv => report::sweep_csv(points),
             Kind::Markdown => report::sweep_markdown(points),
             Kind::Text | Kind::OpenMetrics | Kind::FioJson => report::sweep_text(points),
+        };
+        self.put(&text)
+    }
+
+    /// Opens files for documents that are neither tables nor fio's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Output::open_all`], and endings that stand for such.
+    pub(crate) fn open_documents(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
+        let other = |path: &&PathBuf| matches!(kind(path), Ok(Kind::Csv | Kind::OpenMetrics | Kind::FioJson));
+        match paths.iter().find(other) {
+            Some(path) => Err(format!("--output {}: this is written as .json .md .txt", path.display())),
+            None => Self::open_all(paths),
+        }
+    }
+
+    /// Writes what the doctor found.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_diagnosis(&mut self, diagnosis: &Diagnosis) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Json => report::doctor_json(diagnosis),
+            Kind::Markdown => report::doctor_markdown(diagnosis),
+            _ => report::doctor_text(diagnosis, true, Style { width: 100, colour: false }),
         };
         self.put(&text)
     }

@@ -1,0 +1,70 @@
+//! Which devices and files are meant.
+
+use std::path::Path;
+
+use engine::probe::{self, NoSuch, Stack};
+use job::{Diagnostic, Place};
+
+use crate::terminal::why;
+
+/// Whether anything at all can be learned of the host at `root`.
+pub(super) fn readable(root: &Path) -> Result<(), String> {
+    let shown = root.display();
+    if let Err(error) = std::fs::metadata(root).and_then(|_| std::fs::read_dir(root)) {
+        return Err(format!("--root {shown}: {}", why(&error)));
+    }
+    if ["sys", "proc"].iter().all(|name| std::fs::read_dir(root.join(name)).is_err()) {
+        return Err(format!(
+            "{shown}: neither sys nor proc can be read there, so there is nothing to learn: mount them, or copy both \
+             below --root"
+        ));
+    }
+    Ok(())
+}
+
+/// What is under each name.
+///
+/// # Errors
+///
+/// All names that stand for nothing, each with its place and the nearest names that are there.
+pub(super) fn stacks(root: &Path, things: &[String]) -> Result<Vec<Stack>, Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let mut stacks = Vec::new();
+    for (index, asked) in things.iter().enumerate() {
+        match probe::stack(root, asked) {
+            Ok(stack) => stacks.push(stack),
+            Err(problem) => problems.push(diagnostic(things, index, &problem)),
+        }
+    }
+    if problems.is_empty() { Ok(stacks) } else { Err(problems) }
+}
+
+/// Names that are shown where none is near.
+const SHOWN: usize = 8;
+
+fn diagnostic(things: &[String], index: usize, problem: &NoSuch) -> Diagnostic {
+    let asked = &things[index];
+    let shown: Vec<String> =
+        things.iter().map(|thing| thing.chars().map(|c| if c.is_control() { '?' } else { c }).collect()).collect();
+    let before: usize = shown[..index].iter().map(|thing| thing.chars().count() + 1).sum();
+    let lead = "fathom doctor ";
+    let place = Place {
+        source: "command line".into(),
+        line: 1,
+        column: lead.len() + before + 1,
+        length: shown[index].chars().count(),
+        text: format!("{lead}{}", shown.join(" ")).into(),
+    };
+    let diagnostic = Diagnostic::error("no-such-device", format!("`{}`: {}", shown[index], problem.reason)).at(place);
+    let bare = asked.strip_prefix("/dev/").unwrap_or(asked);
+    let near = units::closest(bare, problem.known.iter().map(String::as_str));
+    let near = near.or_else(|| units::closest(asked, problem.known.iter().map(String::as_str)));
+    // Loop and memory devices that nobody uses are there by the dozen.
+    let usual = |name: &&String| !name.starts_with("loop") && !name.starts_with("ram") && !name.contains('/');
+    let usual: Vec<&str> = problem.known.iter().filter(usual).map(String::as_str).take(SHOWN).collect();
+    match near {
+        Some(near) => diagnostic.remedy(format!("did you mean `{near}`?")),
+        None if usual.is_empty() => diagnostic.remedy("name a file, a directory or a block device that is there"),
+        None => diagnostic.remedy(format!("name a file, a directory or a block device: {}", usual.join(", "))),
+    }
+}

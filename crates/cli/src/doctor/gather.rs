@@ -1,0 +1,161 @@
+//! From what the host tells to the input of the rules.
+
+use std::path::Path;
+
+use analyse::doctor::{
+    Bottom, Disk, Filesystem, Host, Interrupt, IoLimit, Known, Layer, LayerKind, Rings, Subject, Swap, Unread, Why,
+};
+use engine::probe::{self, Mount, Reading, Stack};
+
+/// A reading in the words of the rules.
+fn known<T>(reading: Reading<T>) -> Known<T> {
+    reading.map_err(|unread| Unread {
+        path: unread.path.to_string_lossy().into_owned(),
+        why: match unread.why {
+            probe::Why::Missing => Why::Missing,
+            probe::Why::Denied => Why::Denied,
+            probe::Why::Empty => Why::Empty,
+            probe::Why::Foreign(text) => Why::Foreign(text),
+            probe::Why::Outside => Why::Outside,
+            probe::Why::Failed(error) => Why::Failed(error),
+        },
+    })
+}
+
+/// The host.
+pub(super) fn host(root: &Path) -> Host {
+    let limits = |limits: Vec<probe::IoLimit>| {
+        let limit = |limit: probe::IoLimit| IoLimit {
+            file: limit.file.to_string_lossy().into_owned(),
+            device: limit.device,
+            key: limit.key,
+            value: limit.value,
+        };
+        limits.into_iter().map(limit).collect()
+    };
+    let swaps = |swaps: Vec<probe::Swap>| {
+        let swap = |swap: probe::Swap| Swap { path: swap.path, bytes: swap.bytes, used_bytes: swap.used_bytes };
+        swaps.into_iter().map(swap).collect()
+    };
+    Host {
+        kernel: known(probe::kernel(root)),
+        online_cpus: known(probe::online_cpus(root)),
+        allowed_cpus: known(probe::allowed_cpus(root)),
+        cpu_pressure: known(probe::cpu_pressure(root)),
+        load: known(probe::load(root)),
+        nodes: known(probe::nodes(root)),
+        governors: known(probe::governors(root)),
+        native_operations: known(probe::native_operations(root)),
+        rings: known(probe::rings(root)).map(|rings| Rings { disabled: rings.disabled, member: rings.member }),
+        filtered: probe::filtered(root),
+        dirty: known(probe::dirty(root)).map(|dirty| (dirty.background_bytes, dirty.limit_bytes)),
+        swaps: known(probe::swaps(root)).map(swaps),
+        io_limits: known(probe::io_limits(root)).map(limits),
+    }
+}
+
+/// A name with what is under it.
+pub(super) fn subject(root: &Path, asked: &str, stack: &Stack) -> Subject {
+    let highest = stack.layers.first();
+    let kib = highest.map(|layer| known(probe::read_ahead_kb(root, &layer.name)));
+    Subject {
+        asked: asked.to_owned(),
+        filesystems: stack.mounts.iter().map(|mount| filesystem(root, mount, stack)).collect(),
+        layers: stack.layers.iter().map(|found| layer(root, found)).collect(),
+        parts: stack.parts.iter().map(|found| layer(root, found)).collect(),
+        read_ahead_bytes: kib.map(|kib| kib.map(|kib| kib.saturating_mul(1024))),
+        bottom: stack.bottom.map(bottom),
+    }
+}
+
+fn bottom(bottom: probe::Bottom) -> Bottom {
+    match bottom {
+        probe::Bottom::Memory => Bottom::Memory,
+        probe::Bottom::Network => Bottom::Network,
+        probe::Bottom::Elsewhere => Bottom::Elsewhere,
+        probe::Bottom::Kernel => Bottom::Kernel,
+        probe::Bottom::Pool => Bottom::Pool,
+        probe::Bottom::Layers => Bottom::Layers,
+        probe::Bottom::Hidden => Bottom::Hidden,
+    }
+}
+
+fn filesystem(root: &Path, mount: &Mount, stack: &Stack) -> Filesystem {
+    let mut devices = stack.layers.iter().chain(&stack.parts);
+    let ext4 = devices.find(|layer| layer.number == mount.number).filter(|_| mount.filesystem == "ext4");
+    Filesystem {
+        at: mount.at.to_string_lossy().into_owned(),
+        kind: mount.filesystem.clone(),
+        options: mount.options.clone(),
+        ext4_options: ext4.map(|layer| known(probe::ext4_options(root, &layer.name))),
+        // It takes a look at every process.
+        initialising: if mount.filesystem == "ext4" { known(probe::initialises_lazily(root)) } else { Ok(false) },
+        trimmed_regularly: probe::trims_regularly(root),
+        capacity_bytes: capacity(root, &mount.at),
+    }
+}
+
+/// Only the kernel that has it mounted knows how full a filesystem is.
+fn capacity(root: &Path, at: &Path) -> Known<(u64, u64)> {
+    let unread = |why| Unread { path: at.to_string_lossy().into_owned(), why };
+    if root != Path::new("/") {
+        return Err(unread(Why::Copy));
+    }
+    probe::capacity_bytes(at).map_err(|error| unread(Why::Failed(error.to_string())))
+}
+
+fn layer(root: &Path, layer: &probe::Layer) -> Layer {
+    let name = &layer.name;
+    let kind = match &layer.kind {
+        probe::LayerKind::Partition(disk) => {
+            LayerKind::Partition { disk: disk.clone(), first_sector: known(probe::first_sector(root, name)) }
+        }
+        probe::LayerKind::Mapping => {
+            let (name, kind) = probe::mapping(root, name).unwrap_or_default();
+            LayerKind::Mapping { name, kind }
+        }
+        probe::LayerKind::Raid => LayerKind::Raid(known(probe::raid(root, name))),
+        probe::LayerKind::Loop(file) => LayerKind::Loop {
+            file: file.to_string_lossy().into_owned(),
+            direct: known(probe::loop_direct(root, name)),
+            offset_bytes: known(probe::loop_offset_bytes(root, name)),
+        },
+        probe::LayerKind::Disk => LayerKind::Disk(Box::new(disk(root, layer))),
+    };
+    Layer { name: name.clone(), number: layer.number, bytes: layer.bytes, kind }
+}
+
+fn disk(root: &Path, layer: &probe::Layer) -> Disk {
+    let name = &layer.name;
+    let queue = probe::queue(root, name);
+    let interrupts = |interrupts: Vec<probe::Interrupt>| {
+        interrupts.into_iter().map(|irq| Interrupt { number: irq.number, cpus: irq.cpus }).collect()
+    };
+    Disk {
+        name: name.clone(),
+        model: layer.model.clone().unwrap_or_default(),
+        driver: probe::driver(root, name),
+        scheduler: known(queue.scheduler),
+        nr_requests: known(queue.nr_requests),
+        device_depth: known(queue.device_depth),
+        logical_block_bytes: known(queue.logical_block_bytes),
+        physical_block_bytes: known(queue.physical_block_bytes),
+        optimal_io_bytes: known(queue.optimal_io_bytes),
+        alignment_offset_bytes: known(queue.alignment_offset_bytes),
+        rotational: known(queue.rotational),
+        write_cache: known(queue.write_cache),
+        fua: known(queue.fua),
+        rq_affinity: known(queue.rq_affinity),
+        nomerges: known(queue.nomerges),
+        max_sectors_kb: known(queue.max_sectors_kb),
+        max_hw_sectors_kb: known(queue.max_hw_sectors_kb),
+        discard_max_bytes: known(queue.discard_max_bytes),
+        discard_max_hw_bytes: known(queue.discard_max_hw_bytes),
+        discard_granularity_bytes: known(queue.discard_granularity_bytes),
+        iostats: known(queue.iostats),
+        polls: known(queue.polls),
+        hardware_queues: known(queue.hardware_queues),
+        interrupts: known(probe::interrupts(root, name)).map(interrupts),
+        node: known(probe::node(root, name)),
+    }
+}
