@@ -87,6 +87,7 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
             Scene::Host(_) => None,
             Scene::Model(model) => Some(model.clone()),
         },
+        quotes: Vec::new(),
         outcome: match stand {
             Stand::Running => Outcome::Running,
             Stand::Interrupted => Outcome::Interrupted,

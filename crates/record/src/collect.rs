@@ -56,6 +56,7 @@ fn result(together: &[Worker<'_>]) -> JobResult {
         declared: Declared::of(last.job),
         result: Measured::default(),
         evidence: Evidence::default(),
+        quotes: Vec::new(),
     };
     let mut summary = last.summary.clone();
     for worker in &together[..together.len() - 1] {

@@ -66,6 +66,10 @@ pub struct Declared {
     pub kb_base: u32,
     /// 0, 1 or 8: whether fio's normal output prints bits.
     pub unit_base: u32,
+    /// Only what fio's normal output prints of a job is known; options beyond `rw`, block sizes, engine, depth and
+    /// number of workers are defaults that say nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub header_only: bool,
 }
 
 /// Three values, for reads, writes and trims.
@@ -188,6 +192,7 @@ impl Declared {
             disk_util: job.stats.disk_util,
             kb_base: job.stats.kb_base,
             unit_base: job.stats.unit_base,
+            header_only: false,
         }
     }
 

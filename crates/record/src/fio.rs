@@ -8,3 +8,4 @@ mod document;
 mod import;
 
 pub use import::from_fio;
+pub(crate) use import::{MIXED, from_document, is_async, shares_of};

@@ -13,23 +13,29 @@
 //!
 //! What is *not* here: files (the caller has the bytes), judgement (`analyse`), and words (`report`).
 
+mod claim;
 mod collect;
 mod declared;
 pub mod fio;
+mod input;
 mod latency;
 mod log;
 mod measured;
 mod model;
+mod quote;
 mod run;
 mod shares;
 mod store;
 
+pub use claim::{Claim, Claimed};
 pub use collect::{Worker, collect};
 pub use declared::{Declared, Kept, PerKind, Sizes};
+pub use input::{Input, InputError, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, read_input};
 pub use latency::LatencyStats;
 pub use log::LogLine;
 pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};
 pub use model::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume};
+pub use quote::{Quote, Quoted};
 pub use run::{
     Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Run, TargetFacts, TargetKind, Tool,
 };

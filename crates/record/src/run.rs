@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, DirectionResult, Kind, Measured, Model, Samples};
+use crate::{Declared, DirectionResult, Kind, Measured, Model, Quote, Samples};
 
 /// What one run leaves behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Run {
     /// What modelled volumes have to say; `None` where the run was on real ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
+    /// What somebody else printed of reporting groups and devices; empty for runs of ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotes: Vec<Quote>,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -206,6 +209,9 @@ pub struct JobResult {
     pub result: Measured,
     /// What is known of its surroundings.
     pub evidence: Evidence,
+    /// What somebody else printed, with its resolution; empty where figures are exact.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotes: Vec<Quote>,
 }
 
 impl JobResult {

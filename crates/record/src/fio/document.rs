@@ -67,6 +67,7 @@ pub(super) struct JobEntry {
     pub(super) read: Transfers,
     pub(super) write: Transfers,
     pub(super) trim: Transfers,
+    pub(super) mixed: Option<Transfers>,
     pub(super) sync: Syncs,
     pub(super) job_runtime: u64,
     pub(super) usr_cpu: f64,

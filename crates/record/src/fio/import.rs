@@ -1,9 +1,11 @@
 //! From fio's document to a run.
 
+use serde::Deserialize;
+
 use super::document::{Disk, Document, Figures, JobEntry, Pairs, Transfers};
 use crate::{
-    Asked, CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, LatencyShares, LatencyStats, Measured, PerKind,
-    ReadError, Run, SCHEMA, Samples, Shares, Sizes, Tool,
+    Asked, CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, LatencyShares, LatencyStats, Measured, Note,
+    PerKind, ReadError, Run, SCHEMA, Samples, Shares, Sizes, Tool,
 };
 
 /// fio's percentiles where a job names none.
@@ -18,9 +20,12 @@ const PERCENTILES: [f64; 17] =
 pub fn from_fio(text: &str) -> Result<Run, ReadError> {
     let start = text.lines().scan(0, line_starts).filter(|(_, line)| *line == "{").last();
     let (start, _) = start.ok_or(ReadError::NoDocument)?;
-    let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Document>();
-    let document = documents.next().ok_or(ReadError::NoDocument)??;
-    Ok(run(document))
+    Ok(from_document(&text[start..])?)
+}
+
+/// Reads the document that a text begins with.
+pub(crate) fn from_document(text: &str) -> Result<Run, serde_json::Error> {
+    Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map(run)
 }
 
 fn line_starts<'a>(offset: &mut usize, line: &'a str) -> Option<(usize, &'a str)> {
@@ -30,10 +35,13 @@ fn line_starts<'a>(offset: &mut usize, line: &'a str) -> Option<(usize, &'a str)
 }
 
 fn run(document: Document) -> Run {
-    let taken_unix_ms = if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp * 1000 };
+    let taken_unix_ms =
+        if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp.saturating_mul(1000) };
     let globals = document.globals.0;
+    let mut entries = document.jobs;
+    let notes = entries.iter_mut().filter_map(take_mixed).collect();
     let number = |(number, job)| result(number as u32, job, &globals);
-    let jobs: Vec<JobResult> = document.jobs.into_iter().enumerate().map(number).collect();
+    let jobs: Vec<JobResult> = entries.into_iter().enumerate().map(number).collect();
     Run {
         schema: SCHEMA,
         tool: Tool { name: "fio".to_owned(), version: document.version.trim_start_matches("fio-").to_owned() },
@@ -43,9 +51,24 @@ fn run(document: Document) -> Run {
         asked: asked(&jobs),
         jobs,
         disks: document.disk_util.into_iter().map(disk).collect(),
+        notes,
         globals,
         ..Run::default()
     }
+}
+
+/// What `unified_rw_reporting` makes of reads and writes.
+pub(crate) const MIXED: &str = "reads and writes were reported as one (`unified_rw_reporting`) and count as reads";
+
+/// Counts as reads what was reported as one, unless it was told apart too.
+fn take_mixed(entry: &mut JobEntry) -> Option<Note> {
+    let mixed = entry.mixed.take()?;
+    let told_apart = entry.read.total_ios > 0 || entry.write.total_ios > 0;
+    if told_apart {
+        return None;
+    }
+    entry.read = mixed;
+    Some(Note { job: Some(entry.jobname.clone()), text: MIXED.to_owned() })
 }
 
 /// Clones that were not merged are entries of one name, one after the other.
@@ -57,11 +80,11 @@ fn asked(jobs: &[JobResult]) -> Vec<Asked> {
 
 /// How far the clock in `Sat Nov 21 10:44:13 2026` is ahead of UTC, which nothing else in the document tells.
 fn utc_offset_s(time: &str, unix_s: u64) -> i32 {
-    let clock = time.split_whitespace().nth(3).unwrap_or_default();
-    let mut parts = clock.split(':').filter_map(|part| part.parse::<i64>().ok());
-    let (Some(h), Some(m), Some(s)) = (parts.next(), parts.next(), parts.next()) else { return 0 };
     const DAY_S: i64 = 86_400;
-    let ahead = (h * 3600 + m * 60 + s - unix_s as i64).rem_euclid(DAY_S);
+    let clock = time.split_whitespace().nth(3).unwrap_or_default();
+    let mut parts = clock.split(':').filter_map(|part| part.parse::<u16>().ok().map(i64::from));
+    let (Some(h), Some(m), Some(s)) = (parts.next(), parts.next(), parts.next()) else { return 0 };
+    let ahead = (h * 3600 + m * 60 + s - (unix_s % DAY_S as u64) as i64).rem_euclid(DAY_S);
     // Zones reach from 12 hours behind to 14 ahead.
     (if ahead > 14 * 3600 { ahead - DAY_S } else { ahead }) as i32
 }
@@ -116,7 +139,7 @@ impl Options<'_> {
 fn workers(entry: &JobEntry, options: &Options<'_>) -> u32 {
     let clones = options.number("numjobs").unwrap_or(1).max(1) as u32;
     let longest = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
-    let added_up = longest > 0 && entry.job_runtime >= longest + longest / 2;
+    let added_up = longest > 0 && entry.job_runtime >= longest.saturating_add(longest / 2);
     if options.flag("group_reporting", added_up) { clones } else { 1 }
 }
 
@@ -165,7 +188,7 @@ fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
     }
 }
 
-fn is_async(engine: &str) -> bool {
+pub(crate) fn is_async(engine: &str) -> bool {
     !matches!(engine, "psync" | "sync" | "vsync" | "pvsync" | "pvsync2" | "mmap")
 }
 
@@ -244,7 +267,7 @@ fn measured(entry: &JobEntry, workers: u32) -> Measured {
         depth: shares(&entry.iodepth_level),
         submit: shares(&entry.iodepth_submit),
         complete: shares(&entry.iodepth_complete),
-        runtime_ns: entry.job_runtime * 1_000_000,
+        runtime_ns: entry.job_runtime.saturating_mul(1_000_000),
         cpu: cpu(entry),
         errors: entry.total_err.unwrap_or(0),
         first_error: entry.first_error,
@@ -258,8 +281,13 @@ fn measured(entry: &JobEntry, workers: u32) -> Measured {
 const SHARES_TOTAL: u64 = 100_000_000;
 
 fn shares(percents: &Pairs<f64>) -> Shares {
+    shares_of(percents.0.iter().map(|(_, percent)| *percent))
+}
+
+/// Seven shares in per cent.
+pub(crate) fn shares_of(percents: impl Iterator<Item = f64>) -> Shares {
     let mut counts = [0; 7];
-    for (count, (_, percent)) in counts.iter_mut().zip(&percents.0) {
+    for (count, percent) in counts.iter_mut().zip(percents) {
         *count = (percent / 100.0 * SHARES_TOTAL as f64).round() as u64;
     }
     Shares { counts, total: SHARES_TOTAL }
@@ -291,7 +319,7 @@ fn direction(transfers: &Transfers) -> DirectionResult {
         bytes: transfers.io_bytes,
         short_ios: transfers.short_ios,
         drop_ios: transfers.drop_ios,
-        runtime_ns: transfers.runtime * 1_000_000,
+        runtime_ns: transfers.runtime.saturating_mul(1_000_000),
         submission: latency(&transfers.slat_ns),
         service: latency(&transfers.clat_ns),
         latency: latency(&transfers.lat_ns),

@@ -1,0 +1,222 @@
+//! Figures that somebody claims: `iops=10000,lat=3ms,qd=4,jobs=4,bs=4k`.
+//!
+//! A claim says no more than its digits: each figure carries its step. Decimal and binary units are told apart; where
+//! people use one and mean the other, as in `40MB` for MiB or `4kB` for a block, it is what is written that counts, or
+//! nothing.
+
+mod keys;
+mod value;
+
+use std::fmt;
+
+use job::{Diagnostic, Place};
+
+use keys::Key;
+
+/// Where figures were claimed, in diagnostics.
+const SOURCE: &str = "--claim";
+
+/// A claim.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Claim {
+    /// Operations per second.
+    pub iops: Option<Claimed>,
+    /// Mean latency in nanoseconds.
+    pub latency_ns: Option<Claimed>,
+    /// Percentiles of latency, in the order they were claimed: per cent and nanoseconds.
+    pub percentiles_ns: Vec<(f64, Claimed)>,
+    /// Operations in flight for each job.
+    pub depth: Option<Claimed>,
+    /// How many jobs.
+    pub jobs: Option<Claimed>,
+    /// Bytes of an operation.
+    pub block_bytes: Option<Claimed>,
+    /// Bytes per second.
+    pub bytes_per_second: Option<Claimed>,
+    /// The share of reads, from 0 to 1.
+    pub read_share: Option<Claimed>,
+    /// Processors that were kept busy.
+    pub cpus: Option<Claimed>,
+    /// Processors of the virtual machine.
+    pub vcpus: Option<Claimed>,
+    /// How long it was measured, in nanoseconds.
+    pub time_ns: Option<Claimed>,
+    /// `rw`, by fio's name.
+    pub rw: Option<&'static str>,
+    /// Keys and values as they were written, without blanks.
+    written: Vec<(String, String)>,
+}
+
+/// One figure of a claim.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claimed {
+    /// The value, or the least of a range.
+    pub min: f64,
+    /// The value, or the greatest of a range.
+    pub max: f64,
+    /// What one more in the last digit would add; zero of counts and sizes, which are exact. At least a fifth of what
+    /// begins with `~`, which is to say ten per cent up and down.
+    pub step: f64,
+    /// Whether its unit was a binary one (`MiB`).
+    pub binary: bool,
+    /// The character at which it begins, from 1.
+    pub column: usize,
+    /// How many characters it takes.
+    pub length: usize,
+}
+
+impl Claimed {
+    /// The middle of what was claimed.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        f64::midpoint(self.min, self.max)
+    }
+
+    /// The least that it may mean.
+    #[must_use]
+    pub fn low(&self) -> f64 {
+        (self.min - self.step / 2.0).max(0.0)
+    }
+
+    /// The greatest that it may mean.
+    #[must_use]
+    pub fn high(&self) -> f64 {
+        self.max + self.step / 2.0
+    }
+}
+
+impl Claim {
+    /// Reads a claim: `key=value` pairs with commas between them. Ranges are `2.7ms-3.2ms` or `2.7-3.2ms`,
+    /// approximations `~10k`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it, each with its column.
+    pub fn parse(text: &str) -> Result<Self, Vec<Diagnostic>> {
+        let mut claim = Self::default();
+        let mut problems = Vec::new();
+        let line = if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text.to_owned() };
+        let whole = Place {
+            source: SOURCE.into(),
+            line: 1,
+            column: 1,
+            length: line.chars().count(),
+            text: line.as_str().into(),
+        };
+        let mut seen: Vec<Key> = Vec::new();
+        for part in parts(&line) {
+            let place = whole.part(part.column - 1, part.text.chars().count());
+            match read_part(part, &place, &seen) {
+                Ok((key, value)) => {
+                    seen.push(key);
+                    claim.set(key, value);
+                    claim.written.extend(part.text.split_once('=').map(|(key, value)| (bare(key), bare(value))));
+                }
+                Err(problem) => problems.push(*problem),
+            }
+        }
+        if problems.is_empty() && seen.is_empty() {
+            problems.push(
+                Diagnostic::error("empty-claim", "nothing is claimed").at(whole).remedy(format!("write {EXAMPLE}")),
+            );
+        }
+        if problems.is_empty() { Ok(claim) } else { Err(problems) }
+    }
+
+    fn set(&mut self, key: Key, value: value::Value) {
+        let number = match value {
+            value::Value::Number(number) => number,
+            value::Value::Word(word) => return self.rw = Some(word),
+        };
+        let to = match key {
+            Key::Percentile(percent) => return self.percentiles_ns.push((percent, number)),
+            Key::Iops => &mut self.iops,
+            Key::Latency => &mut self.latency_ns,
+            Key::Depth => &mut self.depth,
+            Key::Jobs => &mut self.jobs,
+            Key::BlockSize => &mut self.block_bytes,
+            Key::Bandwidth => &mut self.bytes_per_second,
+            Key::ReadShare => &mut self.read_share,
+            Key::Cpus => &mut self.cpus,
+            Key::Vcpus => &mut self.vcpus,
+            Key::Time => &mut self.time_ns,
+            Key::Rw => return,
+        };
+        *to = Some(number);
+    }
+}
+
+/// As it was written, without blanks.
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (key, value)) in self.written.iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            write!(f, "{comma}{key}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::str::FromStr for Claim {
+    type Err = Vec<Diagnostic>;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}
+
+const EXAMPLE: &str = "`iops=10k,lat=3ms,qd=32,jobs=4,bs=4k`";
+
+fn bare(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// A pair, without the blanks around it, and the column at which it begins.
+#[derive(Clone, Copy, Debug)]
+struct Part<'a> {
+    text: &'a str,
+    column: usize,
+}
+
+fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
+    let mut column = 1;
+    let parts = line.split(',').map(move |text| {
+        let blanks = text.chars().count() - text.trim_start().chars().count();
+        let part = Part { text: text.trim(), column: column + blanks };
+        column += text.chars().count() + 1;
+        part
+    });
+    // A comma at the end is nobody's mistake.
+    parts.filter(|part| !part.text.is_empty())
+}
+
+fn read_part(part: Part<'_>, place: &Place, seen: &[Key]) -> Result<(Key, value::Value), Box<Diagnostic>> {
+    let Some((name, text)) = part.text.split_once('=') else {
+        let digits = part.text.starts_with(|c: char| c.is_ascii_digit());
+        let remedy = if digits {
+            "write numbers without commas in them: `10000`, `2.7ms`".to_owned()
+        } else {
+            format!("write pairs with commas between them: {EXAMPLE}")
+        };
+        let message = format!("`{}` is no pair of a key and a value", part.text);
+        return Err(Box::new(Diagnostic::error("claim-pair", message).at(place.clone()).remedy(remedy)));
+    };
+    let length = |text: &str| text.chars().count();
+    let key_place = place.part(0, length(name.trim_end()));
+    let key = Key::named(name.trim()).map_err(|remedy| {
+        let message = format!("`{}` is nothing that can be claimed", name.trim());
+        Box::new(Diagnostic::error("claim-key", message).at(key_place.clone()).remedy(remedy))
+    })?;
+    if seen.contains(&key) {
+        let message = format!("`{}` is claimed twice", key.name());
+        let problem = Diagnostic::error("claimed-twice", message).at(key_place).remedy("leave one of them out");
+        return Err(Box::new(problem));
+    }
+    let before = length(name) + 1 + length(text) - length(text.trim_start());
+    let text = text.trim();
+    let value_place = place.part(before, length(text));
+    let span = (value_place.column, value_place.length);
+    value::read(key, text, span)
+        .map(|value| (key, value))
+        .map_err(|(message, remedy)| Box::new(Diagnostic::error("claim-value", message).at(value_place).remedy(remedy)))
+}

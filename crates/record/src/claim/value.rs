@@ -1,0 +1,226 @@
+//! The value of a figure: numbers with units, ranges, approximations.
+
+use super::{Claimed, Key};
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    Number(Claimed),
+    Word(&'static str),
+}
+
+/// What is wrong, and what to write instead.
+type Fault = (String, String);
+
+/// fio's names of what is done.
+const RW: &[(&str, &str)] = &[
+    ("read", "read"),
+    ("write", "write"),
+    ("randread", "randread"),
+    ("randwrite", "randwrite"),
+    ("rw", "rw"),
+    ("readwrite", "rw"),
+    ("randrw", "randrw"),
+    ("trim", "trim"),
+    ("randtrim", "randtrim"),
+];
+
+/// A unit: what one of it is, and whether it is binary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Unit {
+    factor: f64,
+    binary: bool,
+}
+
+const fn decimal(factor: f64) -> Unit {
+    Unit { factor, binary: false }
+}
+
+const fn binary(power: i32) -> Unit {
+    let mut factor = 1.0;
+    let mut n = 0;
+    while n < power {
+        factor *= 1024.0;
+        n += 1;
+    }
+    Unit { factor, binary: true }
+}
+
+const COUNT: &[(&str, Unit)] =
+    &[("", decimal(1.0)), ("k", decimal(1e3)), ("K", decimal(1e3)), ("M", decimal(1e6)), ("G", decimal(1e9))];
+const TIME: &[(&str, Unit)] = &[
+    ("ns", decimal(1.0)),
+    ("nsec", decimal(1.0)),
+    ("us", decimal(1e3)),
+    ("µs", decimal(1e3)),
+    ("μs", decimal(1e3)),
+    ("usec", decimal(1e3)),
+    ("ms", decimal(1e6)),
+    ("msec", decimal(1e6)),
+    ("s", decimal(1e9)),
+    ("sec", decimal(1e9)),
+    ("min", decimal(60e9)),
+    ("m", decimal(60e9)),
+    ("h", decimal(3600e9)),
+];
+/// Blocks are as fio counts them: `4k` is 4096.
+const BLOCK: &[(&str, Unit)] = &[
+    ("", decimal(1.0)),
+    ("B", decimal(1.0)),
+    ("k", binary(1)),
+    ("K", binary(1)),
+    ("KiB", binary(1)),
+    ("kiB", binary(1)),
+    ("m", binary(2)),
+    ("M", binary(2)),
+    ("MiB", binary(2)),
+    ("g", binary(3)),
+    ("G", binary(3)),
+    ("GiB", binary(3)),
+];
+const BANDWIDTH: &[(&str, Unit)] = &[
+    ("B", decimal(1.0)),
+    ("kB", decimal(1e3)),
+    ("KB", decimal(1e3)),
+    ("MB", decimal(1e6)),
+    ("GB", decimal(1e9)),
+    ("TB", decimal(1e12)),
+    ("KiB", binary(1)),
+    ("MiB", binary(2)),
+    ("GiB", binary(3)),
+    ("TiB", binary(4)),
+    ("kbit", decimal(1e3 / 8.0)),
+    ("Mbit", decimal(1e6 / 8.0)),
+    ("Gbit", decimal(1e9 / 8.0)),
+];
+const SHARE: &[(&str, Unit)] = &[("%", decimal(0.01)), ("", decimal(1.0))];
+const PLAIN: &[(&str, Unit)] = &[("", decimal(1.0))];
+
+/// Reads the value of a key; `span` is its column and its length.
+pub(super) fn read(key: Key, text: &str, span: (usize, usize)) -> Result<Value, Fault> {
+    if key == Key::Rw {
+        let known = RW.iter().find(|(name, _)| *name == text.to_ascii_lowercase());
+        return known.map(|(_, name)| Value::Word(name)).ok_or_else(|| {
+            let near = units::closest(text, RW.iter().map(|(name, _)| *name));
+            let remedy = near.map_or_else(|| "write `read`, `randread`, `randrw`, …".to_owned(), did_you_mean);
+            (format!("`{text}` is no pattern of fio's"), remedy)
+        });
+    }
+    let (about, body) = match text.strip_prefix('~') {
+        Some(rest) => (true, rest.trim_start()),
+        None => (false, text),
+    };
+    let (min, max) = range(key, body)?;
+    if min.value > max.value {
+        return Err((format!("the range `{text}` ends before it begins"), "write the lesser value first".to_owned()));
+    }
+    check(key, text, min, max)?;
+    let exact = matches!(key, Key::Depth | Key::Jobs | Key::BlockSize | Key::Vcpus) && !about;
+    let step = if exact { 0.0 } else { min.step.max(max.step) };
+    let tenth_around = if about { f64::midpoint(min.value, max.value) / 5.0 } else { 0.0 };
+    Ok(Value::Number(Claimed {
+        min: min.value,
+        max: max.value,
+        step: step.max(tenth_around),
+        binary: max.binary,
+        column: span.0,
+        length: span.1,
+    }))
+}
+
+fn did_you_mean(near: &str) -> String {
+    format!("did you mean `{near}`?")
+}
+
+/// One number with its unit.
+#[derive(Clone, Copy, Debug)]
+struct Number {
+    value: f64,
+    step: f64,
+    binary: bool,
+}
+
+/// A value, or two with `-` or `..` between them; a unit behind the second one is that of both.
+fn range(key: Key, text: &str) -> Result<(Number, Number), Fault> {
+    let parts = text.split_once("..").or_else(|| text.split_once(['-', '–']));
+    let Some((first, second)) = parts.map(|(first, second)| (first.trim(), second.trim())) else {
+        return number(key, text, text).map(|number| (number, number));
+    };
+    let unit = second.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+    let bare = first.ends_with(|c: char| c.is_ascii_digit());
+    let first = if bare && !unit.is_empty() { format!("{first}{unit}") } else { first.to_owned() };
+    Ok((number(key, &first, text)?, number(key, second, text)?))
+}
+
+fn number(key: Key, text: &str, whole: &str) -> Result<Number, Fault> {
+    let (units, example) = units_of(key);
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, unit) = (&text[..end], text[end..].trim());
+    let readable = digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.ends_with('.');
+    let value: Option<f64> = digits.parse().ok().filter(|value: &f64| readable && *value < 1e15);
+    let Some(value) = value else {
+        return Err((format!("`{whole}` is not a number"), format!("write it as `{example}`")));
+    };
+    let bare = match key {
+        Key::Bandwidth => unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps")).unwrap_or(unit),
+        _ => unit,
+    };
+    let Some((_, unit)) = units.iter().find(|(name, _)| *name == bare) else {
+        return Err(unknown_unit(key, digits, unit, example));
+    };
+    let decimals = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let step = 0.1_f64.powi(decimals.min(300) as i32) * unit.factor;
+    // Per cent are divided, for their factor is no binary fraction.
+    let value = if unit.factor < 1.0 { value / (1.0 / unit.factor).round() } else { value * unit.factor };
+    Ok(Number { value, step, binary: unit.binary })
+}
+
+fn units_of(key: Key) -> (&'static [(&'static str, Unit)], &'static str) {
+    match key {
+        Key::Iops => (COUNT, "10k"),
+        Key::Latency | Key::Percentile(_) => (&TIME[..10], "2.7ms"),
+        Key::Time => (&TIME[6..], "60s"),
+        Key::BlockSize => (BLOCK, "4k"),
+        Key::Bandwidth => (BANDWIDTH, "40MiB/s"),
+        Key::ReadShare => (SHARE, "70%"),
+        Key::Depth | Key::Jobs | Key::Cpus | Key::Vcpus | Key::Rw => (PLAIN, "4"),
+    }
+}
+
+fn unknown_unit(key: Key, digits: &str, unit: &str, example: &str) -> Fault {
+    let message = if unit.is_empty() {
+        format!("`{digits}` has no unit")
+    } else {
+        format!("`{unit}` is no unit of `{}`", key.name())
+    };
+    let remedy = match (key, unit) {
+        (Key::BlockSize, "kB" | "KB" | "kb" | "Kb") => {
+            format!("write `{digits}k` for blocks of 1024 bytes times {digits}, or the number of bytes")
+        }
+        (Key::Bandwidth, "k" | "K" | "M" | "G" | "m" | "g") => {
+            let letter = unit.to_ascii_uppercase();
+            format!("write `{digits}{letter}iB/s` for powers of 1024, or `{digits}{letter}B/s` for powers of 1000")
+        }
+        (Key::Bandwidth, "Mb" | "Gb" | "Mb/s" | "Gb/s" | "Mbps" | "Gbps") => {
+            format!("write `{digits}{}bit/s` for bits", &unit[..1])
+        }
+        (Key::Latency | Key::Percentile(_), "") => format!("write `{digits}ms` or `{digits}us`"),
+        _ => format!("write it as `{example}`"),
+    };
+    (message, remedy)
+}
+
+/// What no such figure can be.
+fn check(key: Key, text: &str, min: Number, max: Number) -> Result<(), Fault> {
+    let whole = matches!(key, Key::Depth | Key::Jobs | Key::Vcpus | Key::BlockSize);
+    if min.value <= 0.0 && key != Key::ReadShare {
+        return Err((format!("`{}` of nothing says nothing", key.name()), "leave it out".to_owned()));
+    }
+    if key == Key::ReadShare && max.value > 1.0 {
+        return Err((format!("`{text}` is more than all of it"), "write a share as `70%` or `0.7`".to_owned()));
+    }
+    if whole && (min.value.fract() != 0.0 || max.value.fract() != 0.0) {
+        return Err((format!("`{text}` is not whole"), format!("`{}` counts: write a whole number", key.name())));
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! The columns of `iostat -x`, by name.
+
+use super::IostatDevice;
+
+/// Bytes in a sector.
+const SECTOR: f64 = 512.0;
+const KIB: f64 = 1024.0;
+const MIB: f64 = 1024.0 * 1024.0;
+const NS_IN_MS: f64 = 1e6;
+
+/// Whether a name tells that a table has what `-x` prints and `-s` does not.
+pub(super) fn is_extended(name: &str) -> bool {
+    matches!(name, "r/s" | "w/s" | "f/s")
+}
+
+/// Sets the value of a column; those of versions to come are passed over. JSON names shares without the `%`.
+pub(super) fn set(device: &mut IostatDevice, name: &str, value: f64) {
+    match name.trim_start_matches('%') {
+        "aqu-sz" | "avgqu-sz" => return device.in_flight = Some(value),
+        "util" => return device.util = Some(value / 100.0),
+        "svctm" => return device.svctm_ns = Some(value * NS_IN_MS),
+        "await" => return device.all.await_ns = Some(value * NS_IN_MS),
+        "areq-sz" => return device.all.request_bytes = Some(value * KIB),
+        "avgrq-sz" => return device.all.request_bytes = Some(value * SECTOR),
+        _ => {}
+    }
+    // Shares are told from rates by the `%` in text, and by the missing `/s` in JSON.
+    let (kind, rest) = match name.trim_start_matches('%').split_at_checked(1) {
+        Some(("r", rest)) => (&mut device.read, rest),
+        Some(("w", rest)) => (&mut device.write, rest),
+        Some(("d", rest)) => (&mut device.discard, rest),
+        Some(("f", rest)) => (&mut device.flush, rest),
+        _ => return,
+    };
+    match rest {
+        "/s" => kind.per_second = Some(value),
+        "kB/s" => kind.bytes_per_second = Some(value * KIB),
+        "MB/s" => kind.bytes_per_second = Some(value * MIB),
+        "sec/s" => kind.bytes_per_second = Some(value * SECTOR),
+        "rqm/s" => kind.merges_per_second = Some(value),
+        "rqm" => kind.merged = Some(value / 100.0),
+        "_await" => kind.await_ns = Some(value * NS_IN_MS),
+        "areq-sz" => kind.request_bytes = Some(value * KIB),
+        _ => {}
+    }
+}
+
+/// A number with a point or a comma, and its decimals.
+pub(super) fn number(text: &str) -> Option<(f64, u32)> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b',');
+    let pointed = text.replace(',', ".");
+    let whole = pointed.split('.').next().is_some_and(|whole| !whole.is_empty());
+    if !plain || !whole || pointed.ends_with('.') {
+        return None;
+    }
+    let decimals = pointed.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    Some((pointed.parse().ok().filter(|value: &f64| *value < 1e19)?, u32::try_from(decimals).ok()?))
+}
+
+/// The second of the day in a date of any locale: the last `10:44:13`, with `PM` behind it or not.
+pub(super) fn second_of_day(when: &str) -> Option<f64> {
+    let clock = |word: &str| {
+        // ISO dates have the time behind a `T` and the zone behind the time.
+        let word = word.rsplit_once('T').map_or(word, |(_, time)| time);
+        let word = word.split(['+', '-', 'Z']).next().unwrap_or(word);
+        let parts = word.trim_end_matches('秒').split([':', '.', '時', '分']);
+        match parts.map(two_digits).collect::<Option<Vec<f64>>>()?[..] {
+            [h, m, s] if h < 25.0 && m < 60.0 && s < 61.0 => Some(h * 3600.0 + m * 60.0 + s),
+            _ => None,
+        }
+    };
+    // A date comes first, and may look like a time.
+    let second = when.split_whitespace().rev().find_map(clock)?;
+    let half_days = when.split_whitespace().find_map(|word| match word.to_ascii_uppercase().as_str() {
+        "AM" => Some(0.0),
+        "PM" => Some(1.0),
+        _ => None,
+    });
+    Some(half_days.map_or(second, |half| second % 43_200.0 + half * 43_200.0))
+}
+
+fn two_digits(part: &str) -> Option<f64> {
+    let fits = (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    fits.then(|| part.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_day_are_found_in_dates_of_any_locale() {
+        for (when, second) in [
+            ("11/21/26 16:30:49", 59_449.0),
+            ("2026-11-21T16:30:49+0000", 59_449.0),
+            ("2026-11-21T16:30:49-0500", 59_449.0),
+            ("21.11.2026 16:30:49", 59_449.0),
+            ("11/21/2026 04:30:49 PM", 59_449.0),
+            ("11/21/2026 12:00:01 AM", 1.0),
+            ("21.11.26 16.30.49", 59_449.0),
+            ("2026年11月21日 16時30分49秒", 59_449.0),
+            ("Time: 16:30:49", 59_449.0),
+        ] {
+            assert_eq!(second_of_day(when), Some(second), "{when}");
+        }
+        assert_eq!((second_of_day("21.11.2026"), second_of_day("")), (None, None));
+    }
+
+    #[test]
+    fn numbers_have_points_or_commas() {
+        assert_eq!(
+            (number("12,50"), number("12.5"), number("12")),
+            (Some((12.5, 2)), Some((12.5, 1)), Some((12.0, 0)))
+        );
+        for text in ["", ".", "12.", ",5", "1.2.3", "14.6M", "-1", "nan", "1e5"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+}

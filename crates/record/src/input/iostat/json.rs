@@ -1,0 +1,130 @@
+//! The JSON of `iostat -x`.
+
+use serde_json::{Deserializer, Map, Value};
+
+use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, number, set_seconds, too_short};
+use crate::input::InputError;
+use crate::input::json::fault;
+use crate::input::text::Text;
+
+/// Reads the documents from a line on; all of them, where several follow one another.
+pub(in crate::input) fn read(text: &Text, line: usize) -> Result<Iostat, InputError> {
+    let body = &text.whole[text.start_of(line)..];
+    let mut reader =
+        Reader { text, iostat: Iostat::default(), device_lines: lines_with(text, line, "\"disk_device\"").into_iter() };
+    let mut documents = Deserializer::from_str(body).into_iter::<Value>();
+    while let Some(document) = documents.next() {
+        match document {
+            Ok(document) => reader.document(line, &document)?,
+            // Text behind documents is nobody's business, unless another one begins there.
+            Err(_)
+                if !reader.iostat.reports.is_empty()
+                    && !body[documents.byte_offset()..].trim_start().starts_with('{') =>
+            {
+                break;
+            }
+            Err(error) => return Err(fault(text, line, &error, REMEDY)),
+        }
+    }
+    let mut iostat = reader.iostat;
+    if iostat.reports.iter().all(|report| report.devices.is_empty()) {
+        let remedy = "leave out `-c` and `-z`, or name the device that is used";
+        return Err(text.fault(line, "", "no report has a device in it", remedy));
+    }
+    set_seconds(&mut iostat.reports);
+    Ok(iostat)
+}
+
+/// The lines on which a word occurs, as often as it does.
+fn lines_with(text: &Text, from: usize, word: &str) -> Vec<usize> {
+    let lines = text.lines().enumerate().skip(from);
+    lines.flat_map(|(index, line)| std::iter::repeat_n(index, line.matches(word).count())).collect()
+}
+
+struct Reader<'a> {
+    text: &'a Text,
+    iostat: Iostat,
+    /// The line of each device that is still to come.
+    device_lines: std::vec::IntoIter<usize>,
+}
+
+impl Reader<'_> {
+    fn document(&mut self, line: usize, document: &Value) -> Result<(), InputError> {
+        let hosts = document.pointer("/sysstat/hosts").and_then(Value::as_array);
+        let Some(hosts) = hosts else {
+            return Err(self.text.fault(line, "", "this is sysstat's JSON, but has no hosts in it", REMEDY));
+        };
+        for host in hosts {
+            self.iostat.host = host["nodename"].as_str().map(str::to_owned);
+            self.iostat.cpus = host["number-of-cpus"].as_u64().and_then(|cpus| cpus.try_into().ok());
+            let statistics = host["statistics"].as_array().map_or(&[][..], Vec::as_slice);
+            let first = self.iostat.reports.len();
+            for report in statistics {
+                self.report(line, report)?;
+            }
+            let since_boot = !self.omits_first(line);
+            if let Some(report) = self.iostat.reports.get_mut(first) {
+                report.since_boot = since_boot;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the report since the boot was left out: with `-y` an empty line stands where it would have been.
+    fn omits_first(&self, line: usize) -> bool {
+        let mut lines = self.text.lines().skip(line).skip_while(|line| !line.contains("\"statistics\""));
+        lines.next().is_some_and(|line| line.trim_end().ends_with('['))
+            && lines.next().is_some_and(|line| line.trim().is_empty())
+    }
+
+    fn report(&mut self, line: usize, report: &Value) -> Result<(), InputError> {
+        let disks = report["disk"].as_array().map_or(&[][..], Vec::as_slice);
+        let devices = disks.iter().map(|disk| self.device(line, disk)).collect::<Result<Vec<_>, _>>()?;
+        let share = |name: &str| report["avg-cpu"][name].as_f64().map(|percent| percent / 100.0);
+        let at = devices.first().map_or(number(line), |device| device.line);
+        let cpu = share("idle").map(|idle| IostatCpu {
+            line: at,
+            user: share("user").unwrap_or(0.0),
+            nice: share("nice").unwrap_or(0.0),
+            system: share("system").unwrap_or(0.0),
+            iowait: share("iowait").unwrap_or(0.0),
+            steal: share("steal").unwrap_or(0.0),
+            idle,
+        });
+        let when = report["timestamp"].as_str().map(str::to_owned);
+        self.iostat.reports.push(IostatReport { when, line: at, cpu, devices, ..IostatReport::default() });
+        Ok(())
+    }
+
+    fn device(&mut self, document: usize, disk: &Value) -> Result<IostatDevice, InputError> {
+        let line = self.device_lines.next().unwrap_or(document);
+        let empty = Map::new();
+        let members = disk.as_object().unwrap_or(&empty);
+        let Some(name) = members.get("disk_device").and_then(Value::as_str) else {
+            return Err(self.text.fault(line, "", "a device has no `disk_device`", REMEDY));
+        };
+        if !members.keys().any(|key| columns::is_extended(key)) {
+            let option = if members.contains_key("aqu-sz") { "-s" } else { "without `-x`" };
+            return Err(too_short(self.text, line, "", option));
+        }
+        let decimals = decimals(self.text.line(line));
+        let mut device = IostatDevice { name: name.to_owned(), line: number(line), decimals, ..Default::default() };
+        for (key, value) in members {
+            match value.as_f64() {
+                Some(value) if value >= 0.0 => columns::set(&mut device, key, value),
+                Some(value) => {
+                    return Err(self.text.fault(line, "", format!("`{key}` is {value}, below zero"), REMEDY));
+                }
+                None => {}
+            }
+        }
+        Ok(device)
+    }
+}
+
+/// Digits behind the point of the first number in a line; two unless it says otherwise.
+fn decimals(line: &str) -> u32 {
+    let first = line.match_indices("/s\": ").next().map(|(at, found)| &line[at + found.len()..]);
+    let number = first.and_then(|rest| columns::number(rest.split([',', '}']).next()?.trim()));
+    number.map_or(2, |(_, decimals)| decimals)
+}

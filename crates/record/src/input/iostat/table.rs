@@ -1,0 +1,213 @@
+//! The text of `iostat -x`.
+//!
+//! A row has as many values as its head has names, each with as many decimals as the row's others; what has not was cut
+//! off. The last report must have its devices, and as many as the one before where it is not followed by an empty line.
+
+use super::columns::{self, number};
+use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds, too_short};
+use crate::input::InputError;
+use crate::input::text::Text;
+
+/// Whether there is a table of devices in a text.
+pub(in crate::input) fn is_in(text: &Text) -> bool {
+    text.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let names = |word: &str| columns::is_extended(word) || matches!(word, "areq-sz" | "aqu-sz" | "%util");
+        (is_device(first) && words.clone().any(names)) || (names(first) && line.split_whitespace().any(is_device))
+    })
+}
+
+fn is_device(word: &str) -> bool {
+    matches!(word, "Device" | "Device:")
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    iostat: Iostat,
+    /// The report that the next lines belong to.
+    report: Option<IostatReport>,
+    /// The names of columns, while rows of devices follow.
+    head: Option<Vec<String>>,
+    /// Whether a row of processors follows.
+    cpu_follows: bool,
+    /// Whether the report has a table of devices.
+    has_table: bool,
+    /// Blank lines since the line that begins an output of iostat; `None` once a report followed it.
+    blanks_after_banner: Option<u32>,
+    /// Whether the last line was blank.
+    after_blank: bool,
+}
+
+pub(in crate::input) fn read(text: &Text) -> Result<Iostat, InputError> {
+    let mut reader = Reader::default();
+    for index in 0..text.len() {
+        reader.line(text, index)?;
+    }
+    reader.finish(text)
+}
+
+impl Reader {
+    fn line(&mut self, text: &Text, index: usize) -> Result<(), InputError> {
+        let line = text.line(index);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let blank = words.is_empty();
+        if blank {
+            self.head = None;
+            self.blanks_after_banner = self.blanks_after_banner.map(|blanks| blanks + 1);
+        } else if is_banner(line) {
+            self.end_report(text)?;
+            self.begin_output(line);
+        } else if words[0] == "avg-cpu:" {
+            self.cpu_follows = true;
+            if self.report.as_ref().is_some_and(|report| report.cpu.is_some() || self.has_table) {
+                self.end_report(text)?;
+            }
+            self.open(index);
+        } else if self.cpu_follows {
+            self.cpu(text, index, &words)?;
+        } else if is_device(words[0]) {
+            self.begin_table(text, index, &words)?;
+        } else if words.last().is_some_and(|last| is_device(last)) && words.iter().any(|word| word.contains("/s")) {
+            let remedy = "leave out `-h` and `--pretty`, which cut tables in parts and round their values";
+            return Err(text.fault(
+                index,
+                line.trim(),
+                "this is a table for people, of `iostat -h` or `--pretty`",
+                remedy,
+            ));
+        } else if columns::second_of_day(line).is_some() && words.len() <= 4 {
+            self.end_report(text)?;
+            self.open(index).when = Some(line.trim().trim_start_matches("Time: ").to_owned());
+        } else if self.head.is_some() {
+            self.row(text, index, &words)?;
+        }
+        self.after_blank = blank;
+        Ok(())
+    }
+
+    /// `Linux 6.18.44 (vm) 11/21/26 _x86_64_ (2 CPU)`, with tabs between.
+    fn begin_output(&mut self, line: &str) {
+        let inside = |part: Option<&str>| part.and_then(|rest| rest.split(')').next()).map(str::to_owned);
+        self.iostat.host = inside(line.split_once('(').map(|(_, rest)| rest));
+        let cpus = inside(line.rsplit_once('(').map(|(_, rest)| rest));
+        self.iostat.cpus = cpus.and_then(|text| text.split_whitespace().next()?.parse().ok());
+        self.blanks_after_banner = Some(0);
+    }
+
+    /// The report that is open, or a new one. With `-y` one more blank line stands before the first.
+    fn open(&mut self, index: usize) -> &mut IostatReport {
+        let blanks = &mut self.blanks_after_banner;
+        self.report.get_or_insert_with(|| IostatReport {
+            since_boot: blanks.take().is_some_and(|blanks| blanks < 2),
+            line: super::number(index),
+            ..IostatReport::default()
+        })
+    }
+
+    fn end_report(&mut self, text: &Text) -> Result<(), InputError> {
+        let (Some(report), has_table) = (self.report.take(), std::mem::take(&mut self.has_table)) else {
+            return Ok(());
+        };
+        self.head = None;
+        if !has_table {
+            let remedy = "leave out `-c`, or give the whole output";
+            return Err(text.fault(report.line as usize - 1, "", "the report has no table of devices", remedy));
+        }
+        self.iostat.reports.push(report);
+        Ok(())
+    }
+
+    fn cpu(&mut self, text: &Text, index: usize, words: &[&str]) -> Result<(), InputError> {
+        self.cpu_follows = false;
+        let mut shares = [0.0; 6];
+        if words.len() != shares.len() {
+            return Err(text.fault(index, "", "six shares of processor time should stand here", REMEDY));
+        }
+        for (share, word) in shares.iter_mut().zip(words) {
+            *share = value(text, index, word)?.0 / 100.0;
+        }
+        let [user, nice, system, iowait, steal, idle] = shares;
+        let line = super::number(index);
+        self.open(index).cpu = Some(IostatCpu { line, user, nice, system, iowait, steal, idle });
+        Ok(())
+    }
+
+    fn begin_table(&mut self, text: &Text, index: usize, words: &[&str]) -> Result<(), InputError> {
+        if words.contains(&"tps") {
+            let option = if words.contains(&"aqu-sz") { "-s" } else { "without `-x`" };
+            return Err(too_short(text, index, text.line(index).trim(), option));
+        }
+        if !words.iter().any(|word| columns::is_extended(word)) {
+            return Err(text.fault(index, text.line(index).trim(), "no column here is `r/s` or `w/s`", REMEDY));
+        }
+        if self.has_table {
+            self.end_report(text)?;
+        }
+        self.open(index);
+        self.has_table = true;
+        self.head = Some(words[1..].iter().map(|word| (*word).to_owned()).collect());
+        Ok(())
+    }
+
+    fn row(&mut self, text: &Text, index: usize, words: &[&str]) -> Result<(), InputError> {
+        let (Some(head), Some(report)) = (&self.head, &mut self.report) else { return Ok(()) };
+        let values = &words[1..];
+        if values.len() != head.len() {
+            let what =
+                format!("{} values stand below {} columns: the row is cut off or broken", values.len(), head.len());
+            return Err(text.fault(index, text.line(index).trim(), what, REMEDY));
+        }
+        let mut device = IostatDevice { name: words[0].to_owned(), line: super::number(index), ..Default::default() };
+        for (position, (name, word)) in head.iter().zip(values).enumerate() {
+            let (figure, decimals) = value(text, index, word)?;
+            if position > 0 && decimals != device.decimals {
+                let what = format!("`{word}` has {decimals} decimals and the row's others {}", device.decimals);
+                return Err(text.fault(index, word, format!("{what}: it is cut off"), REMEDY));
+            }
+            device.decimals = decimals;
+            columns::set(&mut device, name, figure);
+        }
+        if index + 1 == text.len() && !text.ended && device.decimals == 0 {
+            return Err(text.cut_off("the last line has no end, so that its last value may be cut off", REMEDY));
+        }
+        report.devices.push(device);
+        Ok(())
+    }
+
+    fn finish(mut self, text: &Text) -> Result<Iostat, InputError> {
+        if self.cpu_follows || self.report.is_some() && !self.has_table {
+            return Err(text.cut_off("the last report is cut off before its devices", REMEDY));
+        }
+        let shorter = match (&self.report, self.iostat.reports.last()) {
+            (Some(last), Some(before)) => last.devices.len() < before.devices.len() && begins_like(last, before),
+            (Some(last), None) => last.devices.is_empty(),
+            _ => false,
+        };
+        if shorter && !self.after_blank {
+            return Err(text.cut_off("the last report is cut off before its last device", REMEDY));
+        }
+        self.end_report(text)?;
+        if self.iostat.reports.iter().all(|report| report.devices.is_empty()) {
+            return Err(text.cut_off("no report has a device in it", "leave out `-z`, or name the device that is used"));
+        }
+        set_seconds(&mut self.iostat.reports);
+        Ok(self.iostat)
+    }
+}
+
+fn begins_like(last: &IostatReport, before: &IostatReport) -> bool {
+    last.devices.iter().zip(&before.devices).all(|(last, before)| last.name == before.name)
+}
+
+fn is_banner(line: &str) -> bool {
+    line.starts_with("Linux ") && line.contains('(') && line.trim_end().ends_with(')')
+}
+
+fn value(text: &Text, index: usize, word: &str) -> Result<(f64, u32), InputError> {
+    number(word).ok_or_else(|| {
+        let readable = word.ends_with(['k', 'M', 'G', 'T', '%']) && word.starts_with(|c: char| c.is_ascii_digit());
+        let remedy = if readable { "leave out `-h` and `--human`, which round values" } else { REMEDY };
+        text.fault(index, word, format!("`{word}` is not a number that `iostat` prints here"), remedy)
+    })
+}

@@ -1,0 +1,429 @@
+//! The lines that fio prints of one result.
+
+use super::figures::{Line, count, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns, whole};
+use crate::fio;
+use crate::input::InputError;
+use crate::input::text::{Printed, printed};
+use crate::{CpuUse, DirectionResult, JobResult, Kind, LatencyShares, LatencyStats, Measured, Quote, Quoted, Samples};
+
+/// A result as far as it was read.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) result: JobResult,
+    /// The line on which it begins.
+    pub(super) begins: usize,
+    /// What its latency lines are of.
+    kind: Option<Kind>,
+    /// What lines of percentiles are of, and the nanoseconds in their unit.
+    percentiles: Option<(Latency, f64)>,
+    /// Whether reads and writes were reported as one.
+    pub(super) mixed: bool,
+    /// Shares of processor time in user mode and in the kernel, in per cent.
+    cpu_percent: [f64; 2],
+    /// Depths in per cent, which add up to more than 100 where there were syncs.
+    depth_percent: f64,
+    /// Whether its counts were read.
+    counted: bool,
+    pub(super) steady: Option<String>,
+}
+
+/// Which latency a line is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Latency {
+    Submission,
+    Service,
+    Total,
+    Sync,
+}
+
+impl Latency {
+    fn named(word: &str) -> Option<Self> {
+        Some(match word {
+            "slat" => Self::Submission,
+            "clat" => Self::Service,
+            "lat" => Self::Total,
+            "sync" => Self::Sync,
+            _ => return None,
+        })
+    }
+
+    const fn quoted(self) -> Quoted {
+        match self {
+            Self::Submission => Quoted::SubmissionMeanNs,
+            Self::Service => Quoted::ServiceMeanNs,
+            Self::Total => Quoted::LatencyMeanNs,
+            Self::Sync => Quoted::SyncMeanNs,
+        }
+    }
+}
+
+/// `name: (groupid=0, jobs=1): err= 0: pid=12345: Sun Mar 29 15:54:16 2026`.
+pub(super) fn begins(text: &str) -> bool {
+    text.contains(": (groupid=") && text.contains(", jobs=")
+}
+
+impl Block {
+    pub(super) fn begin(line: Line<'_>) -> Result<Self, InputError> {
+        let (name, rest) = line.text.split_once(": (groupid=").unwrap_or((line.text, ""));
+        let (group, rest) = rest.split_once(", jobs=").unwrap_or((rest, ""));
+        let (jobs, rest) = rest.split_once("): err=").unwrap_or((rest, ""));
+        let error_digits = rest.trim_start().split([' ', ':', '(']).next().unwrap_or_default();
+        let pid = rest.rsplit_once(": pid=").map_or("", |(_, pid)| pid.split(':').next().unwrap_or(pid));
+        let result = JobResult {
+            name: name.to_owned(),
+            group: line.read(group, |text| text.parse().ok())?,
+            workers: line.read(jobs, |text| text.parse().ok().filter(|jobs| *jobs > 0))?,
+            error: line.read(error_digits, |text| text.parse().ok())?,
+            pid: line.read(pid, |text| text.parse().ok())?,
+            ..JobResult::default()
+        };
+        Ok(Self {
+            result,
+            begins: line.index,
+            kind: None,
+            percentiles: None,
+            mixed: false,
+            cpu_percent: [0.0; 2],
+            depth_percent: 0.0,
+            counted: false,
+            steady: None,
+        })
+    }
+
+    /// Reads one line; what is not known is passed over.
+    pub(super) fn line(&mut self, line: Line<'_>) -> Result<(), InputError> {
+        let text = line.text;
+        let word = text.split([' ', ':', '(']).next().unwrap_or_default();
+        if text.starts_with('|') {
+            return self.percentile_cells(line);
+        }
+        self.percentiles = None;
+        match word {
+            "read" | "write" | "trim" | "mixed" if text.contains("IOPS=") || text.contains("iops=") => {
+                self.transfers(line, word)
+            }
+            "slat" | "clat" | "lat" | "sync" => self.latency(line, word),
+            "bw" if text.contains("min=") => self.samples(line, true),
+            "iops" if text.contains("min=") => self.samples(line, false),
+            "cpu" if text.contains("usr=") => self.processor(line),
+            "IO" if text.starts_with("IO depths") => {
+                let shares = classes(line)?;
+                self.depth_percent = shares.iter().sum();
+                self.result.result.depth = fio::shares_of(shares.into_iter());
+                Ok(())
+            }
+            "submit" => classes(line).map(|shares| self.result.result.submit = fio::shares_of(shares.into_iter())),
+            "complete" => classes(line).map(|shares| self.result.result.complete = fio::shares_of(shares.into_iter())),
+            "issued" => self.counts(line),
+            "errors" if text.contains("first_error=") => self.errors(line),
+            "latency" if text.contains("depth=") => {
+                let depth: u32 = line.figure("depth", |text| text.parse().ok())?;
+                self.result.declared.iodepth = depth;
+                Ok(())
+            }
+            "steadystate" => {
+                self.steady = text.split_once(':').map(|(_, rest)| rest.trim().to_owned());
+                Ok(())
+            }
+            "Description" => {
+                let inside = text.split_once('[').and_then(|(_, rest)| rest.rsplit_once(']'));
+                self.result.description = inside.map(|(inside, _)| inside.to_owned());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn direction(&mut self, kind: Kind) -> &mut DirectionResult {
+        let result = &mut self.result.result;
+        match kind {
+            Kind::Read => &mut result.read,
+            Kind::Write => &mut result.write,
+            Kind::Trim => &mut result.trim,
+        }
+    }
+
+    fn quote(&mut self, line: Line<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) {
+        self.result.quotes.push(Quote { what, kind, value, step, line: line.number(), of: None });
+    }
+
+    /// `read: IOPS=24.1k, BW=94.1MiB/s (98.7MB/s)(2823MiB/30001msec)`.
+    fn transfers(&mut self, line: Line<'_>, word: &str) -> Result<(), InputError> {
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word);
+        if kind.is_none() && self.result.result.kinds().any(|(_, result)| result.runtime_ns > 0) {
+            // With `unified_rw_reporting=both` what is mixed was told apart before.
+            self.kind = None;
+            return Ok(());
+        }
+        self.mixed |= kind.is_none();
+        let kind = kind.unwrap_or(Kind::Read);
+        self.kind = Some(kind);
+        let (iops, rates, bytes, runtime_ns) = match line.find("IOPS") {
+            Some(_) => version_3(line)?,
+            None => version_2(line)?,
+        };
+        self.result.declared.unit_base = u32::from(line.text.contains("bit/s"));
+        self.quote(line, Quoted::Iops, Some(kind), iops.value, iops.step);
+        for rate in rates.into_iter().flatten() {
+            self.quote(line, Quoted::BytesPerSecond, Some(kind), rate.value, rate.step);
+        }
+        self.quote(line, Quoted::Bytes, Some(kind), bytes.value, bytes.step);
+        self.quote(line, Quoted::RuntimeNs, Some(kind), runtime_ns.value, runtime_ns.step);
+        let direction = self.direction(kind);
+        direction.bytes = rounded(bytes.value);
+        direction.runtime_ns = rounded(runtime_ns.value);
+        Ok(())
+    }
+
+    /// A latency, its percentiles' head, or shares of latencies.
+    fn latency(&mut self, line: Line<'_>, word: &str) -> Result<(), InputError> {
+        let Some(which) = Latency::named(word) else { return Ok(()) };
+        let rest = line.text[word.len()..].trim_start();
+        let head = rest.strip_prefix("percentiles").map(str::trim_start);
+        let Some(inside) = head.unwrap_or(rest).strip_prefix('(') else { return Ok(()) };
+        let Some((unit, behind)) = inside.split_once(')') else {
+            return Err(line.fault(inside, "the line is cut off before its unit"));
+        };
+        let factor = line.read(unit, unit_ns)?;
+        if head.is_some() {
+            self.percentiles = Some((which, factor));
+            let kept = &mut self.result.declared.kept;
+            match which {
+                Latency::Submission => kept.slat_percentiles = true,
+                Latency::Service => kept.clat_percentiles = true,
+                Latency::Total => kept.lat_percentiles = true,
+                Latency::Sync => {}
+            }
+            return Ok(());
+        }
+        if behind.contains('%') {
+            return self.shares(line, unit, behind);
+        }
+        let mean = line.figure("avg", plain)?.times(factor);
+        let stats = LatencyStats {
+            count: 1,
+            min_ns: rounded(line.figure("min", count)?.value * factor),
+            max_ns: rounded(line.figure("max", count)?.value * factor),
+            mean_ns: mean.value,
+            stddev_ns: line.figure("stdev", plain)?.value * factor,
+            ..LatencyStats::default()
+        };
+        let kind = if which == Latency::Sync { None } else { self.kind };
+        if let Some(to) = self.latency_of(which) {
+            *to = stats;
+            self.quote(line, which.quoted(), kind, mean.value, mean.step);
+        }
+        let kept = &mut self.result.declared.kept;
+        match which {
+            Latency::Submission => kept.slat = true,
+            Latency::Service => kept.clat = true,
+            Latency::Total => kept.lat = true,
+            Latency::Sync => {}
+        }
+        Ok(())
+    }
+
+    fn latency_of(&mut self, which: Latency) -> Option<&mut LatencyStats> {
+        if which == Latency::Sync {
+            return Some(&mut self.result.result.sync);
+        }
+        let direction = self.kind.map(|kind| self.direction(kind))?;
+        Some(match which {
+            Latency::Submission => &mut direction.submission,
+            Latency::Service => &mut direction.service,
+            _ => &mut direction.latency,
+        })
+    }
+
+    /// `|  1.00th=[   34],  5.00th=[   52]`.
+    fn percentile_cells(&mut self, line: Line<'_>) -> Result<(), InputError> {
+        let Some((which, factor)) = self.percentiles else { return Ok(()) };
+        let cells = line.text.trim_start_matches('|').split(',').map(str::trim).filter(|cell| !cell.is_empty());
+        let cells = cells.map(|cell| {
+            line.read(cell, |cell| {
+                let (percent, value) = cell.strip_suffix(']')?.split_once("th=[")?;
+                Some((plain(percent)?.value, rounded(count(value)?.value * factor)))
+            })
+        });
+        let cells = cells.collect::<Result<Vec<_>, _>>()?;
+        if let Some(to) = self.latency_of(which) {
+            to.quoted.extend(cells);
+        }
+        Ok(())
+    }
+
+    /// `lat (usec)   : 2=0.02%, 4=0.05%`.
+    fn shares(&mut self, line: Line<'_>, unit: &str, behind: &str) -> Result<(), InputError> {
+        let shares = self.result.result.quoted_shares.get_or_insert_default();
+        let classes: &mut [f64] = match unit {
+            "nsec" => &mut shares.ns,
+            "usec" => &mut shares.us,
+            _ => &mut shares.ms,
+        };
+        let bound = |text: &str| match text {
+            "2000" => Some(10),
+            ">=2000" => Some(11),
+            _ => LatencyShares::BOUNDS.iter().position(|bound| text == bound.to_string()),
+        };
+        for cell in behind.trim_start_matches([' ', ':']).split(',').map(str::trim).filter(|cell| !cell.is_empty()) {
+            let (class, share) = line.read(cell, |cell| {
+                let (class, share) = cell.rsplit_once('=')?;
+                Some((bound(class)?, percent(share)?))
+            })?;
+            if let Some(to) = classes.get_mut(class) {
+                *to = share;
+            }
+        }
+        Ok(())
+    }
+
+    /// `bw (  KiB/s): min=24448, …, samples=3`; version 2 printed no number of samples, and without it they are left.
+    fn samples(&mut self, line: Line<'_>, bandwidth: bool) -> Result<(), InputError> {
+        let (Some(kind), Some(_)) = (self.kind, line.find("samples")) else { return Ok(()) };
+        let mut bytes = 1.0;
+        if bandwidth {
+            let unit =
+                line.text.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(unit, _)| unit);
+            bytes = line.read(unit, |unit| unit_bytes(unit.trim().strip_suffix("/s")?.trim_end(), false))?;
+        }
+        let unit = if bandwidth { bytes / 1024.0 } else { 1.0 };
+        let mean = line.figure("avg", plain)?;
+        let samples = Samples {
+            count: line.figure("samples", whole)?,
+            min: line.figure("min", count)?.value * unit,
+            max: line.figure("max", count)?.value * unit,
+            mean: mean.value * unit,
+            stddev: line.figure("stdev", plain)?.value * unit,
+        };
+        let what = if bandwidth { Quoted::SampledBytesPerSecond } else { Quoted::SampledIops };
+        self.quote(line, what, Some(kind), mean.value * bytes, mean.step * bytes);
+        let direction = self.direction(kind);
+        *(if bandwidth { &mut direction.bandwidth_kib } else { &mut direction.iops_samples }) = samples;
+        Ok(())
+    }
+
+    fn processor(&mut self, line: Line<'_>) -> Result<(), InputError> {
+        self.cpu_percent = [line.figure("usr", percent)?, line.figure("sys", percent)?];
+        self.result.result.cpu = CpuUse {
+            context_switches: line.figure("ctx", whole)?,
+            major_faults: line.figure("majf", whole)?,
+            minor_faults: line.figure("minf", whole)?,
+            ..CpuUse::default()
+        };
+        Ok(())
+    }
+
+    /// `issued rwts: total=6158,6670,0,389 short=0,0,0,0 dropped=0,0,0,0`; older ones have three figures, or
+    /// `total=r=25600/w=0/d=0`.
+    fn counts(&mut self, line: Line<'_>) -> Result<(), InputError> {
+        let group = |names: &[&str]| {
+            let behind = names.iter().find_map(|name| line.text.split_once(name).map(|(_, behind)| behind));
+            let list = behind.and_then(|behind| behind.split_whitespace().next()).unwrap_or_default();
+            let number = |part: &str| part.trim_start_matches(['r', 'w', 'd', '=']).parse::<u64>().ok();
+            line.read(list, |list| {
+                let parts = list.split([',', '/']).filter(|part| !part.is_empty()).map(number);
+                parts.collect::<Option<Vec<u64>>>().filter(|numbers| (3..=4).contains(&numbers.len()))
+            })
+        };
+        let (total, short) = (group(&["total="])?, group(&["short="])?);
+        let dropped = group(&["dropped=", "drop="])?;
+        for (index, kind) in Kind::ALL.into_iter().enumerate() {
+            let direction = self.direction(kind);
+            (direction.ios, direction.short_ios, direction.drop_ios) = (total[index], short[index], dropped[index]);
+            if total[index] > 0 {
+                self.quote(line, Quoted::Operations, Some(kind), total[index] as f64, 1.0);
+            }
+        }
+        if let Some(&syncs) = total.get(3).filter(|syncs| **syncs > 0) {
+            self.quote(line, Quoted::Syncs, None, syncs as f64, 1.0);
+        }
+        let sync = &mut self.result.result.sync;
+        let (seen, counted) = (sync.count > 0, total.get(3).copied().unwrap_or(0));
+        sync.count = counted;
+        self.result.declared.syncs |= seen || counted > 0;
+        self.result.declared.only_data_syncs = seen && counted == 0;
+        self.counted = true;
+        Ok(())
+    }
+
+    fn errors(&mut self, line: Line<'_>) -> Result<(), InputError> {
+        let first = line.figure("first_error", |text| text.split('/').next()?.parse().ok())?;
+        let result = &mut self.result;
+        (result.result.errors, result.result.first_error) = (line.figure("total", whole)?, first);
+        result.declared.continue_on_error = true;
+        Ok(())
+    }
+
+    /// What the lines say together. `follows` says whether a kind was used only after the others, to read back.
+    pub(super) fn finish(&mut self, line: Line<'_>, follows: impl Fn(Kind) -> bool) -> Result<(), InputError> {
+        if !self.counted {
+            return Err(line.fault(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
+        }
+        let workers = self.result.workers;
+        let measured = &mut self.result.result;
+        for direction in [&mut measured.read, &mut measured.write, &mut measured.trim] {
+            let ios = direction.ios;
+            for latency in [&mut direction.submission, &mut direction.service, &mut direction.latency] {
+                // fio prints no count of latencies, but each operation has one.
+                latency.count = if latency.count > 0 { ios } else { 0 };
+            }
+        }
+        if self.result.declared.only_data_syncs {
+            // Depths are counted at syncs too, but are shares of transfers: what is beyond 100 % are syncs.
+            let beyond = (self.depth_percent - 100.0).max(0.0) / 100.0;
+            measured.sync.count = rounded(beyond * measured.ios() as f64).max(1);
+        }
+        let longest = |following: bool| {
+            let kinds = measured.kinds().filter(|(kind, _)| follows(*kind) == following);
+            kinds.map(|(_, result)| result.runtime_ns).max().unwrap_or(0)
+        };
+        let wall_ns = longest(false).saturating_add(longest(true));
+        measured.runtime_ns = wall_ns.saturating_mul(workers.into());
+        measured.workers = workers;
+        let ns = |percent: f64| rounded(percent / 100.0 * measured.runtime_ns as f64);
+        [measured.cpu.user_ns, measured.cpu.system_ns] = self.cpu_percent.map(ns);
+        Ok(())
+    }
+
+    pub(super) const fn measured(&self) -> &Measured {
+        &self.result.result
+    }
+}
+
+/// Operations per second, bytes per second in two units, bytes, and nanoseconds.
+type Transferred = (Printed, [Option<Printed>; 2], Printed, Printed);
+
+fn version_3(line: Line<'_>) -> Result<Transferred, InputError> {
+    let iops = line.figure("IOPS", count)?;
+    let shape = || line.fault(line.text, "the line has not the form `BW=… (…)(…/…msec)`, or was cut off");
+    let (_, behind) = line.text.split_once("BW=").ok_or_else(shape)?;
+    let (first, behind) = behind.split_once('(').ok_or_else(shape)?;
+    let (second, behind) = behind.split_once(")(").ok_or_else(shape)?;
+    let (done, _) = behind.split_once(')').ok_or_else(shape)?;
+    let (bytes, time) = done.split_once('/').ok_or_else(shape)?;
+    let rates = [line.read(first.trim(), |text| rate(text, false))?, line.read(second, |text| rate(text, false))?];
+    Ok((iops, rates.map(Some), line.read(bytes, |text| size(text, false))?, line.read(time, runtime)?))
+}
+
+/// `read : io=102400KB, bw=51200KB/s, iops=12800, runt=  2000msec`.
+fn version_2(line: Line<'_>) -> Result<Transferred, InputError> {
+    let rate = line.figure("bw", |text| rate(text, true))?;
+    let bytes = line.figure("io", |text| size(text, true))?;
+    Ok((line.figure("iops", count)?, [Some(rate), None], bytes, line.figure("runt", runtime)?))
+}
+
+/// `1=0.1%, 2=0.2%, …, >=64=0.0%`: seven shares in per cent.
+fn classes(line: Line<'_>) -> Result<[f64; 7], InputError> {
+    let (_, cells) = line.text.split_once(':').unwrap_or(("", ""));
+    line.read(cells.trim(), |cells| {
+        let share = |cell: &str| percent(printed_behind(cell)?);
+        let shares: Vec<f64> = cells.split(',').map(share).collect::<Option<_>>()?;
+        shares.try_into().ok()
+    })
+}
+
+/// What stands behind the last `=`, if it is a figure.
+fn printed_behind(cell: &str) -> Option<&str> {
+    let (_, value) = cell.rsplit_once('=')?;
+    printed(value).map(|_| value)
+}

@@ -1,0 +1,123 @@
+//! What fio prints after the results: reporting groups and devices.
+
+use super::figures::{Line, percent, rate, runtime, size, whole};
+use crate::input::InputError;
+use crate::input::text::Printed;
+use crate::{DiskUse, Kind, Quote, Quoted};
+
+/// `READ: bw=94.1MiB/s (98.7MB/s), 94.1MiB/s-94.1MiB/s (…), io=2823MiB (2960MB), run=30001-30001msec`; version 2 had
+/// `io=102400KB, aggrb=51200KB/s, minb=…, maxb=…, mint=2000msec, maxt=2000msec`. Mixed ones count as reads.
+pub(super) fn group(line: Line<'_>) -> Result<Option<(Kind, Vec<Quote>)>, InputError> {
+    let kind = match line.text.split_once(": ").map(|(word, _)| word) {
+        Some("READ" | "MIXED") => Kind::Read,
+        Some("WRITE") => Kind::Write,
+        Some("TRIM") => Kind::Trim,
+        _ => return Ok(None),
+    };
+    let version_2 = line.find("aggrb").is_some();
+    let first = |text: &str| text.split(" (").next().unwrap_or_default().to_owned();
+    let bytes_per_second = line.figure(if version_2 { "aggrb" } else { "bw" }, |text| rate(&first(text), version_2))?;
+    let bytes = line.figure("io", |text| size(&first(text), version_2))?;
+    let (shortest, longest) = if version_2 {
+        (line.figure("mint", runtime)?, line.figure("maxt", runtime)?)
+    } else {
+        line.figure("run", |text| {
+            let (shortest, longest) = text.split_once('-')?;
+            Some((runtime(&format!("{shortest}msec"))?, runtime(longest)?))
+        })?
+    };
+    let quote = |what, number: Printed| quote(line, what, Some(kind), number.value, number.step);
+    Ok(Some((
+        kind,
+        vec![
+            quote(Quoted::GroupBytesPerSecond, bytes_per_second),
+            quote(Quoted::GroupBytes, bytes),
+            quote(Quoted::GroupRuntimeNs, shortest),
+            quote(Quoted::GroupRuntimeNs, longest),
+        ],
+    )))
+}
+
+fn quote(line: Line<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) -> Quote {
+    Quote { what, kind, value, step, line: line.number(), of: None }
+}
+
+/// `nvme0n1: ios=722944/0, merge=0/0, ticks=913000/0, in_queue=913000, util=99.20%`; devices over others go on with
+/// means over these (`aggrios=…`), which follow on lines of their own.
+pub(super) fn disk(line: Line<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>, InputError> {
+    let Some((name, _)) = line.text.split_once(": ios=") else { return Ok(None) };
+    let pair = |text: &str| {
+        let (read, write) = text.split_once('/')?;
+        Some((whole(read)?, whole(write)?))
+    };
+    let (read_ios, write_ios) = line.figure("ios", pair)?;
+    let (read_sectors, write_sectors) = match line.find("sectors") {
+        Some(_) => line.figure("sectors", pair)?,
+        None => (0, 0),
+    };
+    let (read_merges, write_merges) = line.figure("merge", pair)?;
+    let (read_ticks_ms, write_ticks_ms) = line.figure("ticks", pair)?;
+    let in_queue_ms = line.figure("in_queue", whole)?;
+    let util_percent = line.figure("util", percent)?;
+    if line.text.contains("%, ") {
+        line.figure("aggrutil", percent)?;
+    }
+    let util_step = if line.find("util").is_some_and(|util| util.contains('.')) { 1e-4 } else { 1e-2 };
+    let kinds = [(Kind::Read, read_ios, read_ticks_ms), (Kind::Write, write_ios, write_ticks_ms)];
+    let mut quotes = Vec::new();
+    for (kind, ios, ticks_ms) in kinds.into_iter().filter(|(_, ios, _)| *ios > 0) {
+        quotes.push(quote(line, Quoted::DeviceOperations, Some(kind), ios as f64, 1.0));
+        quotes.push(quote(line, Quoted::DeviceTicksNs, Some(kind), ticks_ms as f64 * 1e6, 1e6));
+    }
+    quotes.push(quote(line, Quoted::DeviceInQueueNs, None, in_queue_ms as f64 * 1e6, 1e6));
+    quotes.push(quote(line, Quoted::DeviceUtilisation, None, util_percent / 100.0, util_step));
+    quotes.iter_mut().for_each(|quote| quote.of = Some(name.to_owned()));
+    let disk = DiskUse {
+        name: name.to_owned(),
+        read_ios,
+        write_ios,
+        read_sectors,
+        write_sectors,
+        read_merges,
+        write_merges,
+        read_ticks_ms,
+        write_ticks_ms,
+        in_queue_ms,
+        util_percent,
+    };
+    Ok(Some((disk, quotes)))
+}
+
+/// The date at the end of a result's first line, `Sun Mar 29 15:54:16 2026`, as if it were UTC: milliseconds since 1970.
+pub(super) fn ctime_ms(line: &str) -> Option<u64> {
+    let words: Vec<&str> = line.split_whitespace().rev().take(4).collect();
+    let [year, clock, day, month] = words[..] else { return None };
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = months.iter().position(|name| *name == month)? as u64 + 1;
+    let (year, day): (u64, u64) = (year.parse::<u16>().ok()?.into(), day.parse::<u8>().ok()?.into());
+    let mut parts = clock.split(':').map(|part| part.parse::<u8>().ok());
+    let mut part = || parts.next().flatten().map(u64::from);
+    let seconds = part()? * 3600 + part()? * 60 + part()?;
+    if year < 1970 {
+        return None;
+    }
+    // Years begin in March here, so that the day that some have more is their last.
+    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day.checked_sub(1)?;
+    // Days from the first of March of the year 0 to 1970.
+    Some((days.checked_sub(719_468)? * 86_400 + seconds) * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read() {
+        let date = |text: &str| ctime_ms(text).map(|ms| ms / 1000);
+        assert_eq!(date("x: pid=1: Thu Jan  1 00:00:00 1970"), Some(0));
+        assert_eq!(date("x: pid=1: Sun Mar 29 15:54:16 2026"), Some(1_774_799_656));
+        assert_eq!(date("x: pid=1: Thu Feb 29 23:59:59 2024"), Some(1_709_251_199));
+        assert_eq!((date("pid=1: Sun Mar"), date("Sun Mar 0 1:1:1 2026")), (None, None));
+    }
+}

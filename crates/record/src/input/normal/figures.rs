@@ -1,0 +1,142 @@
+//! Figures on a line of fio's normal output.
+
+use crate::input::InputError;
+use crate::input::text::{Printed, Text, printed};
+
+/// One line, as it is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    pub(super) source: &'a Text,
+    pub(super) index: usize,
+    /// Without the blanks around it.
+    pub(super) text: &'a str,
+}
+
+pub(super) const REMEDY: &str = "give fio's output as fio printed it, or make it anew with `--output-format=json`";
+
+impl<'a> Line<'a> {
+    pub(super) fn of(source: &'a Text, index: usize) -> Self {
+        Self { source, index, text: source.line(index).trim() }
+    }
+
+    /// The number of the line, from 1.
+    pub(super) fn number(self) -> u32 {
+        u32::try_from(self.index + 1).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn fault(self, part: &str, what: impl Into<String>) -> InputError {
+        self.source.fault(self.index, part, what, REMEDY)
+    }
+
+    /// What stands behind `key=`, up to the next comma; a key begins the line or stands behind a blank, a comma or a
+    /// parenthesis.
+    pub(super) fn find(self, key: &str) -> Option<&'a str> {
+        let begins = |at: usize| at == 0 || self.text[..at].ends_with([' ', ',', '(', ':']);
+        let behind = |at: usize| self.text[at + key.len()..].strip_prefix('=');
+        let value = self.text.match_indices(key).filter(|(at, _)| begins(*at)).find_map(|(at, _)| behind(at))?;
+        Some(value.split(',').next().unwrap_or(value).trim())
+    }
+
+    /// The figure behind `key=`.
+    pub(super) fn figure<T>(self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
+        let value = self
+            .find(key)
+            .ok_or_else(|| self.fault(self.text, format!("the line has no `{key}=`, or was cut off before it")))?;
+        self.read(value, read)
+    }
+
+    /// A figure that stands in a part of the line.
+    pub(super) fn read<T>(self, part: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
+        read(part).ok_or_else(|| self.fault(part, format!("`{part}` is not a figure that fio prints here")))
+    }
+}
+
+/// A number and nothing else.
+pub(super) fn plain(text: &str) -> Option<Printed> {
+    printed(text).filter(|(_, rest)| rest.trim().is_empty()).map(|(number, _)| number)
+}
+
+pub(super) fn whole(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
+}
+
+pub(super) fn percent(text: &str) -> Option<f64> {
+    plain(text.strip_suffix('%')?).map(|number| number.value)
+}
+
+/// A count with a decimal suffix: `24.1k`.
+pub(super) fn count(text: &str) -> Option<Printed> {
+    let (number, suffix) = printed(text)?;
+    let power = ["", "k", "M", "G", "T", "P", "E"].iter().position(|known| *known == suffix.trim_end())?;
+    Some(number.times(1000_f64.powi(power as i32)))
+}
+
+/// A size in bytes: `2823MiB`, `98.7MB`, of bits where the unit says so; version 2 wrote `KB` for 1024 bytes.
+pub(super) fn size(text: &str, version_2: bool) -> Option<Printed> {
+    let (number, unit) = printed(text)?;
+    Some(number.times(unit_bytes(unit.trim(), version_2)?))
+}
+
+/// Bytes in one of a unit.
+pub(super) fn unit_bytes(unit: &str, version_2: bool) -> Option<f64> {
+    let (prefix, factor) = match unit.strip_suffix("bit") {
+        Some(prefix) => (prefix, 1.0 / 8.0),
+        None if version_2 => (unit.strip_suffix('B').unwrap_or(unit), 1.0),
+        None => (unit.strip_suffix('B')?, 1.0),
+    };
+    let power =
+        |letters: &str, letter: &str| letters.find(letter).filter(|_| letter.len() == 1).map(|at| at as i32 + 1);
+    let multiple = match prefix {
+        "" => 1.0,
+        _ if version_2 => 1024_f64.powi(power("KMGTPE", prefix)?),
+        _ => match prefix.strip_suffix('i') {
+            Some(letter) => 1024_f64.powi(power("KMGTPE", letter)?),
+            None => 1000_f64.powi(power("kMGTPE", prefix)?),
+        },
+    };
+    Some(multiple * factor)
+}
+
+/// Bytes per second: `94.1MiB/s`.
+pub(super) fn rate(text: &str, version_2: bool) -> Option<Printed> {
+    size(text.trim_end().strip_suffix("/s")?, version_2)
+}
+
+/// A runtime in nanoseconds: `30001msec`.
+pub(super) fn runtime(text: &str) -> Option<Printed> {
+    plain(text.strip_suffix("msec")?).map(|ms| ms.times(1e6))
+}
+
+/// Nanoseconds in one of fio's units of time.
+pub(super) fn unit_ns(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "nsec" => 1.0,
+        "usec" => 1e3,
+        "msec" => 1e6,
+        "sec" => 1e9,
+        _ => return None,
+    })
+}
+
+/// A value of this size or 64 bits' worth, for figures that came from the same source as text.
+pub(super) fn rounded(value: f64) -> u64 {
+    value.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_fios() {
+        let bytes = |text| size(text, false).map(|n| (n.value, n.step));
+        assert_eq!(bytes("2823MiB"), Some((2823.0 * 1_048_576.0, 1_048_576.0)));
+        assert_eq!(bytes("98.7MB"), Some((98.7 * 1e6, 0.1 * 1e6)));
+        assert_eq!(bytes("4096B"), Some((4096.0, 1.0)));
+        assert_eq!(bytes("8Kibit"), Some((1024.0, 128.0)));
+        assert_eq!((bytes("4KB"), bytes("4"), bytes("4XB"), bytes("4MMB")), (None, None, None, None));
+        assert_eq!(size("4KB", true).map(|n| n.value), Some(4096.0));
+        assert_eq!(size("4K", true).map(|n| n.value), Some(4096.0));
+        assert_eq!(count("7356.2k").map(|n| n.value.round()), Some(7_356_200.0));
+    }
+}

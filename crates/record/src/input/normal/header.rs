@@ -1,0 +1,90 @@
+//! What fio prints of each job before it runs.
+
+use super::figures::{Line, rounded, size};
+use crate::fio;
+use crate::input::InputError;
+use crate::{Declared, Kind, PerKind, Sizes};
+
+/// A job as it was announced.
+#[derive(Clone, Debug)]
+pub(super) struct Header {
+    pub(super) name: String,
+    pub(super) group: u32,
+    /// Whether there were several of it.
+    pub(super) clones: bool,
+    pub(super) declared: Declared,
+}
+
+/// `name: (g=0): rw=randread, bs=(R) 4096B-4096B, …, ioengine=libaio, iodepth=32`.
+pub(super) fn is_one(text: &str) -> bool {
+    text.contains(": (g=") && text.contains("): rw=")
+}
+
+pub(super) fn read(line: Line<'_>) -> Result<Header, InputError> {
+    let (name, rest) = line.text.split_once(": (g=").unwrap_or((line.text, ""));
+    let (group, rest) = rest.split_once("): ").unwrap_or((rest, ""));
+    let group = line.read(group, |text| text.parse().ok())?;
+    let line = Line { text: rest, ..line };
+    let rw = line.figure("rw", |text| Some(text.to_owned()))?;
+    let engine = line.figure("ioengine", |text| Some(text.to_owned()))?;
+    let iodepth: u32 = line.figure("iodepth", |text| text.parse().ok())?;
+    let queues = fio::is_async(&engine);
+    let block_sizes = block_sizes(line)?;
+    let decimal = line.text.contains("kB") || line.text.contains("MB");
+    let declared = Declared {
+        device: engine != "null",
+        queues,
+        iodepth,
+        iodepth_effective: if queues { iodepth } else { 1 },
+        numjobs: 1,
+        rw: if rw == "readwrite" { "rw".to_owned() } else { rw },
+        block_sizes,
+        engine,
+        kb_base: if decimal { 1000 } else { 1024 },
+        header_only: true,
+        ..Declared::default()
+    };
+    Ok(Header { name: name.to_owned(), group, clones: false, declared })
+}
+
+/// `bs=(R) 4096B-4096B, (W) 16.0KiB-16.0KiB, (T) …`; version 2 had `bs=4K-4K/4K-4K/4K-4K`.
+fn block_sizes(line: Line<'_>) -> Result<PerKind<Sizes>, InputError> {
+    let mut sizes = [Sizes::default(); 3];
+    if line.text.contains("bs=(") {
+        for (sizes, mark) in sizes.iter_mut().zip(["(R)", "(W)", "(T)"]) {
+            let behind = line.text.split_once(mark).map(|(_, behind)| behind.split(',').next().unwrap_or(behind));
+            *sizes = range(line, behind.unwrap_or_default().trim(), false)?;
+        }
+    } else {
+        let list = line.figure("bs", |text| Some(text.to_owned()))?;
+        let mut parts = list.split('/');
+        for sizes in &mut sizes {
+            *sizes = match parts.next() {
+                Some(part) => range(line, part, true)?,
+                None => *sizes,
+            };
+        }
+    }
+    let [read, write, trim] = sizes;
+    Ok(PerKind { read, write, trim })
+}
+
+fn range(line: Line<'_>, part: &str, version_2: bool) -> Result<Sizes, InputError> {
+    let bytes = |text: &str| u32::try_from(rounded(size(text, version_2)?.value)).ok();
+    line.read(part, |text| {
+        let (min, max) = text.split_once('-')?;
+        Some(Sizes { min: bytes(min)?, max: bytes(max)? })
+    })
+}
+
+impl Header {
+    /// Whether a kind of operation is one that the job issues, not one with which it reads back.
+    pub(super) fn issues(&self, kind: Kind) -> bool {
+        let rw = self.declared.rw.as_str();
+        match kind {
+            Kind::Read => matches!(rw, "read" | "randread" | "rw" | "randrw"),
+            Kind::Write => rw.contains("write") || matches!(rw, "rw" | "randrw"),
+            Kind::Trim => rw.contains("trim"),
+        }
+    }
+}

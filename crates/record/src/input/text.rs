@@ -1,0 +1,194 @@
+//! Text as lines, and numbers as they were printed.
+
+use super::{InputError, foreign};
+
+/// A text without what terminals do with it: colours, and lines that were written over.
+#[derive(Debug)]
+pub(super) struct Text {
+    name: String,
+    /// The whole of it, lines joined by `\n`.
+    pub(super) whole: String,
+    /// Where each line begins and ends in it.
+    lines: Vec<(usize, usize)>,
+    /// Whether the last line came to its end.
+    pub(super) ended: bool,
+}
+
+impl Text {
+    /// Refuses what is no text, and what is empty.
+    pub(super) fn of(name: &str, bytes: &[u8]) -> Result<Self, InputError> {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if let Some(error) = foreign::refuse_binary(name, bytes) {
+            return Err(error);
+        }
+        let raw = String::from_utf8_lossy(bytes);
+        let mut text = Self {
+            name: name.to_owned(),
+            whole: String::with_capacity(raw.len()),
+            lines: Vec::new(),
+            ended: raw.ends_with('\n'),
+        };
+        for line in raw.lines() {
+            let start = text.whole.len();
+            text.whole.push_str(&shown(line));
+            text.lines.push((start, text.whole.len()));
+            text.whole.push('\n');
+        }
+        if text.whole.trim().is_empty() {
+            return Err(text.fault(0, "", "there is nothing in it", MAKE));
+        }
+        Ok(text)
+    }
+
+    /// The lines, from the first.
+    pub(super) fn lines(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
+        self.lines.iter().map(|&(start, end)| &self.whole[start..end])
+    }
+
+    pub(super) fn line(&self, index: usize) -> &str {
+        self.lines.get(index).map_or("", |&(start, end)| &self.whole[start..end])
+    }
+
+    /// Where a line begins in the whole.
+    pub(super) fn start_of(&self, index: usize) -> usize {
+        self.lines.get(index).map_or(self.whole.len(), |&(start, _)| start)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// An error at a part of a line, which has to be a slice of it; at the line's beginning otherwise.
+    pub(super) fn fault(
+        &self,
+        index: usize,
+        part: &str,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> InputError {
+        let line = self.line(index);
+        let offset = (part.as_ptr() as usize).wrapping_sub(line.as_ptr() as usize);
+        let inside = offset <= line.len() && line.is_char_boundary(offset);
+        let column = if inside { line[..offset].chars().count() } else { 0 };
+        self.fault_at(index, column + 1, if inside { part.chars().count() } else { 0 }, what, remedy)
+    }
+
+    /// An error at the last line: where a document was cut off.
+    pub(super) fn cut_off(&self, what: impl Into<String>, remedy: impl Into<String>) -> InputError {
+        let last = self.lines().rposition(|line| !line.trim().is_empty()).unwrap_or(0);
+        self.fault_at(last, self.line(last).chars().count() + 1, 0, what, remedy)
+    }
+
+    /// An error at a character of a line.
+    pub(super) fn fault_at(
+        &self,
+        index: usize,
+        column: usize,
+        length: usize,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> InputError {
+        InputError {
+            name: self.name.clone(),
+            line: index + 1,
+            column,
+            length,
+            text: self.line(index).chars().take(SHOWN).collect(),
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
+}
+
+/// Characters of a line that an error carries.
+const SHOWN: usize = 240;
+
+/// How to make something that can be read.
+pub(super) const MAKE: &str =
+    "give fio's output (`fio --output-format=json`), a record of `fathom run`, or `iostat -x -o JSON 1 30`";
+
+/// What a terminal would show of a line: no colours, and only the last of what was written over.
+fn shown(line: &str) -> String {
+    let line = line.trim_end_matches('\r');
+    let line = line.rsplit('\r').next().unwrap_or(line);
+    let mut shown = String::with_capacity(line.len());
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' if chars.peek() == Some(&'[') => {
+                chars.next();
+                // A sequence ends with a letter or one of a few signs.
+                for c in chars.by_ref() {
+                    if ('@'..='~').contains(&c) {
+                        break;
+                    }
+                }
+            }
+            '\u{1b}' => {}
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// A number as it was printed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Printed {
+    pub(super) value: f64,
+    /// What one more in the last digit would add.
+    pub(super) step: f64,
+    /// Digits behind the point.
+    pub(super) decimals: u32,
+}
+
+impl Printed {
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self { value: self.value * factor, step: self.step * factor, ..self }
+    }
+}
+
+/// The number at the start of a text, behind blanks, and what follows it.
+pub(super) fn printed(text: &str) -> Option<(Printed, &str)> {
+    let body = text.trim_start();
+    let whole = digits(body);
+    if whole == 0 {
+        return None;
+    }
+    let fraction = body[whole..].strip_prefix('.').map_or(0, digits);
+    // A point without digits behind it was cut off.
+    if fraction == 0 && body[whole..].starts_with('.') {
+        return None;
+    }
+    let length = if fraction > 0 { whole + 1 + fraction } else { whole };
+    let value: f64 = body[..length].parse().ok().filter(|value: &f64| *value < 1e19)?;
+    let decimals = u32::try_from(fraction).ok()?;
+    Some((Printed { value, step: 0.1_f64.powi(i32::try_from(fraction).ok()?), decimals }, &body[length..]))
+}
+
+/// How many digits a text begins with.
+pub(super) fn digits(text: &str) -> usize {
+    text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_hide_colours_and_what_was_written_over() {
+        assert_eq!(shown("\u{1b}[35;1m  63.50\u{1b}[0m\u{1b}[34m x"), "  63.50 x");
+        assert_eq!(shown("Jobs: 1 [eta 00m:01s]\rJobs: 1 [eta 00m:00s]\r"), "Jobs: 1 [eta 00m:00s]");
+        assert_eq!(shown("a\u{1b}"), "a");
+        assert_eq!(shown("a\u{1b}[3"), "a");
+    }
+
+    #[test]
+    fn numbers_know_their_last_digit() {
+        let read = |text| printed(text).map(|(n, rest)| (n.value, n.step, n.decimals, rest));
+        assert_eq!(read("  24.1k"), Some((24.1, 0.1, 1, "k")));
+        assert_eq!(read("2823MiB"), Some((2823.0, 1.0, 0, "MiB")));
+        assert_eq!(read("7."), None);
+        assert_eq!(read("k"), None);
+        assert_eq!(read(&"9".repeat(400)), None);
+    }
+}

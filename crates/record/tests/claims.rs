@@ -1,0 +1,154 @@
+//! Claims: what is read of them, and what is said of those that cannot be.
+
+use record::{Claim, Claimed};
+use units::random::Random;
+
+#[track_caller]
+fn claim(text: &str) -> Claim {
+    Claim::parse(text).unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
+}
+
+#[track_caller]
+fn problems(text: &str) -> Vec<(usize, &'static str, String)> {
+    let problems = Claim::parse(text).expect_err(text);
+    problems
+        .into_iter()
+        .map(|problem| (problem.place.unwrap().column, problem.code, problem.remedy.unwrap_or_default()))
+        .collect()
+}
+
+fn figure(claimed: Option<Claimed>) -> Option<(f64, f64)> {
+    claimed.map(|claimed| (claimed.value(), claimed.step))
+}
+
+#[test]
+fn figures_have_their_units_and_steps() {
+    let all = claim(
+        "iops=10000,lat=3ms,qd=4,jobs=4,bs=4k,bw=40MiB/s,read=70%,p99=8.5ms,cpus=1.5,vcpus=8,time=60s,rw=randread",
+    );
+    assert_eq!((figure(all.iops), figure(all.latency_ns)), (Some((10_000.0, 1.0)), Some((3e6, 1e6))));
+    assert_eq!((figure(all.depth), figure(all.jobs)), (Some((4.0, 0.0)), Some((4.0, 0.0))));
+    assert_eq!(
+        (figure(all.block_bytes), figure(all.bytes_per_second)),
+        (Some((4096.0, 0.0)), Some((40.0 * 1_048_576.0, 1_048_576.0)))
+    );
+    assert_eq!((figure(all.read_share), figure(all.cpus)), (Some((0.7, 0.01)), Some((1.5, 0.1))));
+    assert_eq!((figure(all.vcpus), figure(all.time_ns)), (Some((8.0, 0.0)), Some((60e9, 1e9))));
+    assert_eq!((all.percentiles_ns.len(), all.percentiles_ns[0].0, all.rw), (1, 99.0, Some("randread")));
+    assert_eq!(figure(Some(all.percentiles_ns[0].1)), Some((8.5e6, 1e5)));
+
+    let iops = claim("iops=10k").iops.unwrap();
+    assert_eq!((iops.low(), iops.high(), iops.column, iops.length), (9_500.0, 10_500.0, 6, 3));
+    let latency = claim("lat=3.00ms").latency_ns.unwrap();
+    assert!((latency.high() - 3.005e6).abs() < 1e-3, "{latency:?}");
+    let about = claim("iops=~10000").iops.unwrap();
+    assert_eq!((about.low(), about.high()), (9_000.0, 11_000.0));
+}
+
+#[test]
+fn ranges_have_one_unit_or_two() {
+    for text in ["lat=2.7ms-3.2ms", "lat=2.7-3.2ms", "lat=2.7..3.2ms", "lat=2700us-3200us", "lat = 2.7 - 3.2 ms"] {
+        let latency = claim(text).latency_ns.unwrap();
+        assert_eq!((latency.min.round(), latency.max.round()), (2.7e6, 3.2e6), "{text}");
+    }
+}
+
+#[test]
+fn decimal_and_binary_units_are_told_apart() {
+    let bytes = |text: &str| claim(text).bytes_per_second.map(|claimed| (claimed.value(), claimed.binary)).unwrap();
+    assert_eq!((bytes("bw=40MiB/s"), bytes("bw=40MB/s")), ((40.0 * 1_048_576.0, true), (40e6, false)));
+    assert_eq!((bytes("throughput=8Gbit/s"), bytes("bw=1GB")), ((1e9, false), (1e9, false)));
+    let (column, code, remedy) = problems("bw=40M").remove(0);
+    assert_eq!((column, code), (4, "claim-value"));
+    assert!(remedy.contains("MiB/s") && remedy.contains("MB/s"), "{remedy}");
+    assert!(problems("bs=4KB")[0].2.contains("4k"));
+}
+
+#[test]
+fn aliases_mean_the_same() {
+    let short = claim("lat=1ms,qd=2,jobs=3,bw=4MB/s,bs=8k,time=5s");
+    let long = claim("latency=1ms,iodepth=2,numjobs=3,throughput=4MB/s,blocksize=8KiB,runtime=5sec");
+    let values = |claim: &Claim| {
+        [claim.latency_ns, claim.depth, claim.jobs, claim.bytes_per_second, claim.block_bytes, claim.time_ns]
+            .map(figure)
+    };
+    assert_eq!(values(&short), values(&long));
+}
+
+#[test]
+fn everything_wrong_is_said_at_once_and_where() {
+    let found = problems("iops=10k, latt=3ms,qd=x,qd=4,qd=5,lat=3,frob=1,10,read=70,jobs=1.5");
+    let places: Vec<_> = found.iter().map(|(column, code, _)| (*column, *code)).collect();
+    assert_eq!(
+        places,
+        [
+            (11, "claim-key"),
+            (23, "claim-value"),
+            (30, "claimed-twice"),
+            (39, "claim-value"),
+            (41, "claim-key"),
+            (48, "claim-pair"),
+            (56, "claim-value"),
+            (64, "claim-value"),
+        ]
+    );
+    assert_eq!(found[0].2, "did you mean `lat`?");
+    assert!(found[3].2.contains("`3ms`"), "{}", found[3].2);
+    assert!(found[4].2.starts_with("the keys are iops, lat,"), "{}", found[4].2);
+    assert!(found[5].2.contains("without commas"), "{}", found[5].2);
+    assert!(found[6].2.contains("70%"), "{}", found[6].2);
+    for (text, code) in [
+        ("", "empty-claim"),
+        (" , ", "empty-claim"),
+        ("lat=3ms-2ms", "claim-value"),
+        ("iops=0", "claim-value"),
+        ("p100=1ms", "claim-key"),
+    ] {
+        assert_eq!(problems(text)[0].1, code, "{text}");
+    }
+}
+
+#[test]
+fn what_is_printed_is_read_back() {
+    let claim = claim(" IOPS = ~10k , lat=2.7ms - 3.2ms,p99.9=8ms ,rw=RandRead,");
+    assert_eq!(claim.to_string(), "IOPS=~10k,lat=2.7ms-3.2ms,p99.9=8ms,rw=RandRead");
+    let again: Claim = claim.to_string().parse().unwrap();
+    assert_eq!(again.to_string(), claim.to_string());
+    assert_eq!((figure(again.iops), figure(again.latency_ns)), (figure(claim.iops), figure(claim.latency_ns)));
+}
+
+/// Pairs put together at random, half of them with something in the way: read, or refused with places inside the
+/// text; what is read survives being printed.
+#[test]
+fn claims_of_any_words_are_read_or_refused() {
+    const KEYS: &[&str] = &["iops", "lat", "qd", "bs", "bw", "read", "p99", "p50", "time", "cpus", "mean", "frob"];
+    const VALUES: &[&str] =
+        &["10", "3.5", "4k", "3ms", "~2us", "40MiB/s", "8MB/s", "70%", "1-2ms", "1..4", "5s", "1.25h", "9", "0.001s"];
+    const WORDS: &[&str] = &["=", ",", "~", "-", "..", " ", "µ", "–", "999999999999999999999999999999", "\n", "é", "."];
+    const SEED: u64 = 0x00c1_a135;
+    let mut random = Random::new(SEED, 0);
+    let mut below = |bound: usize| random.below(bound as u64) as usize;
+    let mut read = 0;
+    for _ in 0..20_000 {
+        let pairs = (0..=below(3)).map(|_| format!("{}={}", KEYS[below(KEYS.len())], VALUES[below(VALUES.len())]));
+        let mut text = pairs.collect::<Vec<_>>().join(",");
+        if below(2) == 0 {
+            let at = below(text.len() + 1);
+            text.insert_str(at, WORDS[below(WORDS.len())]);
+        }
+        match Claim::parse(&text) {
+            Ok(claim) => {
+                read += 1;
+                let printed = claim.to_string();
+                assert_eq!(Claim::parse(&printed).map(|again| again.to_string()), Ok(printed), "seed {SEED}: {text:?}");
+            }
+            Err(problems) => {
+                let width = text.chars().count();
+                let inside = |place: &job::Place| place.column >= 1 && place.column - 1 + place.length <= width.max(1);
+                let placed = problems.iter().all(|problem| problem.place.as_ref().is_some_and(inside));
+                assert!(placed, "seed {SEED}: {text:?}: {problems:?}");
+            }
+        }
+    }
+    assert!((1_000..19_000).contains(&read), "seed {SEED}: {read} claims were read");
+}

@@ -1,0 +1,343 @@
+//! Inputs of all kinds: what is read of them, and that nothing that was cut off is taken for whole.
+
+use record::{Input, InputError, Iostat, Kind, Quote, Quoted, Run, read_input};
+use units::random::Random;
+
+const FIRST_TRY: &str = include_str!("data/first_try.txt");
+const FIO_GROUPS: &str = include_str!("data/fio_groups.txt");
+const FIO_2: &str = include_str!("data/fio2.txt");
+const FIO_JSON: &str = include_str!("data/fio.json");
+const IOSTAT_12: &str = include_str!("data/iostat12.txt");
+const IOSTAT_12_JSON: &str = include_str!("data/iostat12.json");
+const IOSTAT_11: &str = include_str!("data/iostat11.txt");
+
+#[track_caller]
+fn run(text: &str) -> Run {
+    match read_input("input", text.as_bytes()) {
+        Ok(Input::Run(run)) => *run,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn iostat(text: &str) -> Iostat {
+    match read_input("input", text.as_bytes()) {
+        Ok(Input::Iostat(iostat)) => iostat,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn refused(bytes: impl AsRef<[u8]>) -> InputError {
+    match read_input("input", bytes.as_ref()) {
+        Err(error) => error,
+        Ok(input) => panic!("{input:?}"),
+    }
+}
+
+#[track_caller]
+fn quotes(quotes: &[Quote], what: Quoted) -> Vec<(f64, f64, u32)> {
+    quotes.iter().filter(|quote| quote.what == what).map(|quote| (quote.value, quote.step, quote.line)).collect()
+}
+
+const MIB: f64 = 1_048_576.0;
+
+#[test]
+fn a_printed_first_try_is_read_figure_by_figure() {
+    let run = run(FIRST_TRY);
+    assert_eq!((run.tool.name.as_str(), run.tool.version.as_str()), ("fio", "3.35"));
+    assert_eq!(run.taken_unix_ms, 1_774_799_656_000);
+    let job = &run.jobs[0];
+    assert_eq!((job.name.as_str(), job.group, job.workers, job.pid), ("randread-iops-first-try", 0, 1, 12345));
+    let declared = &job.declared;
+    assert_eq!((declared.rw.as_str(), declared.engine.as_str(), declared.iodepth), ("randread", "libaio", 32));
+    assert_eq!((declared.in_flight_asked, declared.in_flight_possible, declared.numjobs), (32, 32, 1));
+    assert_eq!((declared.block_sizes.read.min, declared.block_sizes.read.max), (4096, 4096));
+    assert!(declared.header_only);
+
+    let read = &job.result.read;
+    assert_eq!((read.ios, read.bytes, read.runtime_ns), (722_944, 2823 * 1_048_576, 30_001_000_000));
+    let mean = |ns: f64| (ns * 1e3).round() / 1e3;
+    assert_eq!((read.submission.min_ns, mean(read.submission.mean_ns)), (1200, 4100.32));
+    assert_eq!((mean(read.service.mean_ns), mean(read.latency.mean_ns)), (1_310_450.0, 1_314_620.0));
+    assert_eq!((read.latency.count, read.latency.max_ns), (722_944, 4_210_000));
+    let percentiles: Vec<_> =
+        [1.0, 5.0, 10.0, 50.0, 90.0, 95.0, 99.0, 99.9].iter().map(|&p| read.service.percentile_ns(p)).collect();
+    let microseconds = [980, 1057, 1123, 1303, 1565, 1696, 2057, 2933];
+    assert_eq!(percentiles, microseconds.map(|us| Some(us * 1000)));
+    assert_eq!(job.result.cpu.context_switches, 18_012);
+    assert!((job.result.depth.percent()[5] - 98.7).abs() < 1e-6);
+    let in_flight = job.result.in_flight().unwrap();
+    assert!((in_flight - 31.58).abs() < 0.01, "{in_flight}");
+
+    let of = |what| quotes(&job.quotes, what);
+    assert_eq!(of(Quoted::Iops), [(24_100.0, 100.0, 7)]);
+    assert_eq!(of(Quoted::Bytes), [(2823.0 * MIB, MIB, 7)]);
+    let rates = of(Quoted::BytesPerSecond);
+    assert_eq!((rates.len(), rates[0].0, rates[1].0.round()), (2, 94.1 * MIB, 98_700_000.0));
+    assert_eq!(of(Quoted::RuntimeNs), [(30_001e6, 1e6, 7)]);
+    assert_eq!(of(Quoted::Operations), [(722_944.0, 1.0, 18)]);
+    assert_eq!(quotes(&run.quotes, Quoted::DeviceTicksNs), [(913_000e6, 1e6, 25)]);
+    assert_eq!(quotes(&run.quotes, Quoted::DeviceOperations), [(722_944.0, 1.0, 25)]);
+    assert_eq!(quotes(&run.quotes, Quoted::GroupBytes), [(2823.0 * MIB, MIB, 22)]);
+    // The sums that do not add up are left as they are: operations times size are 2824 MiB.
+    let bytes = job.quotes.iter().find(|quote| quote.what == Quoted::Bytes).unwrap();
+    assert!(bytes.agrees_with(722_944.0 * 4096.0) && !bytes.agrees_with(722_944.0 * 4096.0 + 4096.0));
+    let disk = &run.disks[0];
+    assert_eq!((disk.name.as_str(), disk.read_ios, disk.in_queue_ms), ("nvme0n1", 722_944, 913_000));
+    assert_eq!(disk.util_percent, 99.2);
+}
+
+#[test]
+fn groups_and_clones_are_told_apart() {
+    let run = run(FIO_GROUPS);
+    let [mix, two] = &run.jobs[..] else { panic!("{:?}", run.jobs) };
+    assert_eq!((mix.group, mix.workers, mix.declared.numjobs, mix.declared.in_flight_asked), (0, 2, 2, 16));
+    assert_eq!((two.group, two.workers, two.declared.in_flight_asked), (1, 1, 1));
+    assert_eq!(mix.declared.block_sizes.write.max, 16 << 10);
+    assert!(mix.declared.syncs && !mix.declared.only_data_syncs && mix.result.sync.count > 0);
+    assert!(!mix.declared.verify && mix.result.read.ios > 0 && mix.result.write.ios > 0);
+    assert_eq!(two.declared.percentiles, [50.0, 99.0, 99.995]);
+    assert!(two.declared.kept.clat_percentiles && two.declared.kept.lat_percentiles);
+    assert_eq!(run.asked.len(), 2);
+    let with_groups = |group: &str| run.quotes.iter().filter(|quote| quote.of.as_deref() == Some(group)).count();
+    assert_eq!((with_groups("0"), with_groups("1")), (8, 4));
+}
+
+#[test]
+fn version_2_counts_in_1024() {
+    let run = run(FIO_2);
+    let job = &run.jobs[0];
+    assert_eq!((job.result.read.ios, job.result.read.bytes), (25_600, 100 << 20));
+    assert_eq!((job.result.write.ios, job.result.write.runtime_ns), (25_599, 2_000_000_000));
+    assert_eq!(job.result.read.service.percentile_ns(99.99), Some(9_024_000));
+    assert_eq!(job.declared.block_sizes.write.max, 4096);
+    assert_eq!(job.result.latency_shares().us[8], 80.0);
+    let names: Vec<&str> = run.disks.iter().map(|disk| disk.name.as_str()).collect();
+    assert_eq!(names, ["dm-0", "sda"], "a device over another one has a line of its own");
+    assert_eq!((run.disks[0].in_queue_ms, run.disks[1].in_queue_ms), (31_700, 31_500));
+}
+
+#[test]
+fn of_several_accounts_the_last_one_counts_and_a_note_says_so() {
+    let results = FIRST_TRY.split_once("\n\n").unwrap().1;
+    let later = results.replace("total=722944", "total=722945");
+    let run = run(&format!("{FIRST_TRY}\n{later}"));
+    assert_eq!(run.jobs[0].result.read.ios, 722_945);
+    assert_eq!(run.jobs[0].declared.iodepth, 32, "by the header before the first");
+    assert!(run.notes[0].text.contains("of 2 accounts"), "{:?}", run.notes);
+}
+
+#[test]
+fn columns_of_iostat_become_plain_units() {
+    let stat = iostat(IOSTAT_11);
+    assert_eq!((stat.host.as_deref(), stat.cpus, stat.reports.len()), (Some("stein"), Some(4), 2));
+    let [first, second] = &stat.reports[..] else { panic!() };
+    assert!(first.since_boot && !second.since_boot);
+    assert_eq!((first.seconds, second.seconds), (None, Some(5.0)));
+    assert_eq!(second.when.as_deref(), Some("21.11.2018 10:44:17"));
+    assert_eq!(second.cpu.map(|cpu| (cpu.iowait, cpu.line)), Some((0.4, 13)));
+    let sda = &second.devices[0];
+    assert_eq!((sda.name.as_str(), sda.line, sda.decimals), ("sda", 16, 2));
+    assert_eq!((sda.read.per_second, sda.write.per_second, sda.discard.per_second), (Some(120.0), Some(80.0), None));
+    assert_eq!((sda.read.bytes_per_second, sda.read.await_ns), (Some(480.0 * 1024.0), Some(8e6)));
+    assert_eq!((sda.all.await_ns, sda.all.request_bytes), (Some(10e6), Some(4096.0)));
+    assert_eq!((sda.in_flight, sda.util, sda.svctm_ns), (Some(2.0), Some(1.0), Some(5e6)));
+    assert_eq!((sda.read.merges_per_second, sda.read.merged, sda.read.request_bytes), (Some(0.0), None, None));
+    assert!(second.devices[1].is_idle() && !sda.is_idle());
+    assert_eq!((sda.iops(), sda.bytes_per_second(), stat.intervals().count()), (200.0, 800.0 * 1024.0, 1));
+}
+
+#[test]
+fn text_and_json_of_iostat_have_the_same_columns() {
+    let (text, json) = (iostat(IOSTAT_12), iostat(IOSTAT_12_JSON));
+    assert_eq!((text.reports.len(), json.reports.len()), (3, 2));
+    assert_eq!((&text.host, text.cpus), (&json.host, json.cpus));
+    for stat in [&text, &json] {
+        assert_eq!(stat.reports.iter().map(|report| report.since_boot).collect::<Vec<_>>()[..2], [true, false]);
+        assert_eq!(stat.reports[1].seconds, Some(1.0));
+        let device = &stat.reports[0].devices[0];
+        assert_eq!((device.name.as_str(), device.decimals), ("vda", 2));
+        for kind in [device.read, device.write, device.discard] {
+            let all = [kind.per_second, kind.bytes_per_second, kind.merges_per_second, kind.merged, kind.await_ns];
+            assert!(all.iter().all(Option::is_some) && kind.request_bytes.is_some(), "{kind:?}");
+        }
+        assert!(device.flush.per_second.is_some() && device.flush.await_ns.is_some());
+        assert!(device.in_flight.is_some() && device.util.is_some() && device.svctm_ns.is_none());
+        let line = if stat == &text { IOSTAT_12 } else { IOSTAT_12_JSON }.lines().nth(device.line as usize - 1);
+        assert!(line.is_some_and(|line| line.contains("vda") && !line.contains("_x86")), "{line:?}");
+    }
+}
+
+/// Every prefix of every sample is refused, or says of what it holds what the whole says.
+#[test]
+fn no_prefix_is_taken_for_something_else() {
+    let own = record::to_json(&run(FIO_JSON));
+    for text in [FIRST_TRY, FIO_GROUPS, FIO_2, FIO_JSON, IOSTAT_12, IOSTAT_12_JSON, IOSTAT_11, &own] {
+        let whole = read_input("input", text.as_bytes()).unwrap();
+        let (mut accepted, mut refused) = (0, 0);
+        for end in 0..text.len() {
+            match read_input("input", &text.as_bytes()[..end]) {
+                Ok(prefix) => {
+                    accepted += 1;
+                    assert!(is_part(&prefix, &whole), "cut at {end}: {}", &text[..end]);
+                }
+                Err(error) => {
+                    refused += 1;
+                    assert!(error.line >= 1 && error.column >= 1, "{error}");
+                    assert!(!error.what.is_empty() && !error.remedy.is_empty(), "{error}");
+                }
+            }
+        }
+        assert!(refused > accepted / 10, "{refused} refused, {accepted} accepted");
+    }
+}
+
+const DAMAGE: &[u8] = b"0123456789.,=()[]/%-kM \n\r\x1b{}\"x\xff";
+
+/// Samples with something taken out, put twice or changed: an answer or an error in the text, never a panic.
+#[test]
+fn damaged_inputs_are_answered() {
+    const SEED: u64 = 0xda3a_9ed0;
+    let mut random = Random::new(SEED, 0);
+    let mut below = |bound: usize| random.below(bound.max(1) as u64) as usize;
+    for text in [FIRST_TRY, FIO_GROUPS, FIO_2, FIO_JSON, IOSTAT_12, IOSTAT_12_JSON, IOSTAT_11] {
+        for _ in 0..2_000 {
+            let mut bytes = text.as_bytes().to_vec();
+            for _ in 0..=below(3) {
+                let (start, length) = (below(bytes.len()), below(40));
+                let end = (start + length).min(bytes.len());
+                match below(4) {
+                    0 => drop(bytes.drain(start..end)),
+                    1 => {
+                        let twice = bytes[start..end].to_vec();
+                        bytes.splice(start..start, twice);
+                    }
+                    2 if start < bytes.len() => bytes[start] = DAMAGE[below(DAMAGE.len())],
+                    _ => bytes.splice(start..start, *b"99999999999999999999").for_each(drop),
+                }
+            }
+            if let Err(error) = read_input("input", &bytes) {
+                let lines = bytes.split(|&b| b == b'\n').count();
+                assert!((1..=lines).contains(&error.line), "seed {SEED}: {error}");
+            }
+        }
+    }
+}
+
+fn is_part(prefix: &Input, whole: &Input) -> bool {
+    match (prefix, whole) {
+        (Input::Run(prefix), Input::Run(whole)) => {
+            let mut filled = prefix.clone();
+            let starts = whole.disks.starts_with(&filled.disks) && whole.quotes.starts_with(&filled.quotes);
+            filled.disks.clone_from(&whole.disks);
+            filled.quotes.clone_from(&whole.quotes);
+            starts && filled == *whole
+        }
+        (Input::Iostat(prefix), Input::Iostat(whole)) => {
+            let reports = prefix.reports.iter().zip(&whole.reports);
+            prefix.reports.len() <= whole.reports.len()
+                && reports.into_iter().all(|(prefix, whole)| {
+                    (prefix.when.as_ref(), prefix.seconds, prefix.cpu)
+                        == (whole.when.as_ref(), whole.seconds, whole.cpu)
+                        && whole.devices.starts_with(&prefix.devices)
+                })
+        }
+        _ => false,
+    }
+}
+
+#[test]
+fn foreign_inputs_are_named_and_say_what_to_do() {
+    let cases: &[(&str, &str, &str)] = &[
+        ("", "nothing in it", "iostat -x"),
+        (" \n\t\n", "nothing in it", "iostat -x"),
+        ("<!DOCTYPE html>\n<html>", "web page", "as text"),
+        ("a,b,c\n1,2,3\n", "CSV", "iostat -x"),
+        ("procs -----------memory---------- ---swap--\n r  b   swpd   free\n", "vmstat", "iostat -x -o JSON 1 30"),
+        ("3;fio-3.33;a;0;0;1;2\n", "terse", "--output-format=json"),
+        ("read: IOPS=2018k\nlat (usec): avg=570.3\n", "a part of fio's normal output", "--claim"),
+        ("[global]\nrw=read\n", "job file", "fathom run"),
+        ("{\"sweep\": []}", "sweep", "one run"),
+        ("{\"a\": 1}", "`a`", "iostat -x"),
+        ("[1, 2]", "neither", "iostat -x"),
+        ("{\"a\": ", "cut off", "iostat -x"),
+        ("hello\n", "neither", "iostat -x"),
+        ("Device  tps  kB_read/s  kB_wrtn/s\nsda 1 2 3\n", "without `-x`", "iostat -x"),
+    ];
+    for (text, what, remedy) in cases {
+        let error = refused(text);
+        assert!(error.what.contains(what), "{text:?}: {error}");
+        assert!(error.remedy.contains(remedy), "{text:?}: {error}");
+        assert!(error.to_string().starts_with("input:1:"), "{error}");
+    }
+    assert!(refused(b"\x1f\x8b\x08\x00").remedy.contains("gunzip"));
+    let error = refused(b"some\ntext \x00\x01");
+    assert_eq!((error.line, error.column), (2, 6), "{error}");
+}
+
+#[test]
+fn broken_figures_are_located() {
+    let broken = FIRST_TRY.replace("IOPS=24.1k", "IOPS=24.1x");
+    let error = refused(broken);
+    assert_eq!((error.line, error.column, error.length), (7, 14, 5), "{error}");
+    let broken = FIRST_TRY.replace("avg=1310.45", "avg=13i0.45");
+    let error = refused(broken);
+    assert_eq!((error.line, error.what.contains("13i0.45")), (9, true), "{error}");
+    let error = refused(FIRST_TRY.split("\nRun status").next().unwrap());
+    assert!(error.what.contains("before `Run status group 0`"), "{error}");
+    let error = refused(IOSTAT_11.replace("100,00\nsdb", "100,0\nsdb"));
+    assert_eq!((error.line, error.what.contains("cut off")), (16, true), "{error}");
+    let error = refused(FIO_JSON.replace("\"jobs\"", "\"jibs\""));
+    assert!(error.what.contains("missing field `jobs`"), "{error}");
+    let error = refused(FIO_JSON.replace("\"error\" : 0", "\"error\" : zero"));
+    let line = FIO_JSON.lines().position(|line| line.contains("\"error\" : 0")).unwrap() + 1;
+    assert_eq!(error.line, line, "{error}");
+    let diagnostic = job::Diagnostic::from(error);
+    assert_eq!(diagnostic.place.map(|place| place.line), Some(line));
+}
+
+#[test]
+fn too_few_and_too_fine_columns_of_iostat_are_refused_with_a_remedy() {
+    let short = "Device             tps      kB/s    rqm/s   await  areq-sz  aqu-sz  %util\nvda 1 2 3 4 5 6 7\n";
+    assert!(refused(short).what.contains("-s"));
+    let short =
+        r#"{"sysstat": {"hosts": [{"statistics": [{"disk": [{"disk_device": "vda", "tps": 1.0, "aqu-sz": 1}]}]}]}}"#;
+    assert!(refused(short).what.contains("-s"));
+    let people = "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n 2139.82     14.6M    90.49   4.1%    0.37     7.0k vda\n";
+    assert!(refused(people).remedy.contains("-h"));
+}
+
+#[test]
+fn terminals_leave_no_traces() {
+    let coloured = IOSTAT_11.replace("sda  ", "\u{1b}[32;22msda  \u{1b}[0m\u{1b}[34;1m").replace('\n', "\r\n");
+    assert_eq!(iostat(&coloured), iostat(IOSTAT_11));
+    let eta = FIRST_TRY.replace("Jobs: 1", "Jobs: 1 (f=1): [r(1)][50.0%]\rJobs: 1");
+    assert_eq!(run(&eta), run(FIRST_TRY));
+    let around = format!("$ fio job.fio\n{FIRST_TRY}\n$ exit\n");
+    assert_eq!(run(&around).jobs[0].result, run(FIRST_TRY).jobs[0].result);
+}
+
+#[test]
+fn the_report_since_the_boot_is_known_by_what_precedes_it() {
+    let without_first = IOSTAT_12.replacen("\n\n", "\n\n\n", 1);
+    assert!(!iostat(&without_first).reports[0].since_boot, "`-y` leaves one more line");
+    let twice = format!("{IOSTAT_12}{IOSTAT_12}");
+    let since: Vec<bool> = iostat(&twice).reports.iter().map(|report| report.since_boot).collect();
+    assert_eq!(since, [true, false, false, true, false, false]);
+    let excerpt = IOSTAT_12.split_once("\n\n").unwrap().1;
+    assert!(!iostat(excerpt).reports[0].since_boot, "nothing tells");
+}
+
+#[test]
+fn records_and_fios_json_are_read_by_their_content() {
+    let fio = run(FIO_JSON);
+    assert_eq!(run(&format!("note: something\n{FIO_JSON}j: (groupid=0, jobs=1)")).jobs, fio.jobs);
+    assert_eq!(run(&record::to_json(&fio)), fio);
+    let compact: serde_json::Value = serde_json::from_str(FIO_JSON).unwrap();
+    assert_eq!(run(&compact.to_string()).jobs[0].result.read.ios, 1024, "on one line, keys sorted");
+    let too_new = record::to_json(&Run { schema: 99, ..fio });
+    assert!(refused(too_new).what.contains("schema 99"));
+    assert_eq!(run(&record::to_json(&run(FIRST_TRY))), run(FIRST_TRY), "quotes too");
+    assert_eq!(run(FIO_GROUPS).jobs[0].result.kind(Kind::Trim).ios, 0);
+}
