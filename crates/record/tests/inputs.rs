@@ -262,6 +262,7 @@ fn foreign_inputs_are_named_and_say_what_to_do() {
         ("{\"a\": 1}", "`a`", "iostat -x"),
         ("[1, 2]", "neither", "iostat -x"),
         ("{\"a\": ", "cut off", "iostat -x"),
+        ("{\"event\": 1}\n{\"event\": 2}\n", "several documents", "fathom run"),
         ("hello\n", "neither", "iostat -x"),
         ("Device  tps  kB_read/s  kB_wrtn/s\nsda 1 2 3\n", "without `-x`", "iostat -x"),
     ];

@@ -125,6 +125,10 @@ struct Whole(Value);
 fn unknown(text: &Text, document: Document, body: &str) -> InputError {
     let value = match serde_json::from_str::<Whole>(body.trim_end()) {
         Ok(Whole(value)) => value,
+        Err(error) if error.to_string().starts_with("trailing characters") => {
+            let what = "several documents or other text follow one another, and none is fio's, a record or iostat's";
+            return text.fault(document.line, "", what, MAKE);
+        }
         Err(error) => return fault(text, document.line, &error, MAKE),
     };
     let keys: Vec<&str> = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();

@@ -5,3 +5,4 @@
 mod installed;
 mod keys;
 mod oracle;
+mod reading;

@@ -5,7 +5,7 @@ use crate::installed::{Fio, installed_fio};
 use report::fio::{Format, Options, Terse, document};
 
 /// Jobs that make every part of the output appear, in seconds as few as fio's samples need.
-const JOBS: &[(&str, &[&str])] = &[
+pub(super) const JOBS: &[(&str, &[&str])] = &[
     ("mix", &["--name=a", "--description=two words", "--ioengine=null", "--size=100m", "--rw=randrw", "--iodepth=8"]),
     ("plain", &["--name=a", "--ioengine=null", "--size=1m"]),
     ("trims", &["--name=a", "--ioengine=null", "--size=1m", "--rw=trimwrite", "--kb_base=1000"]),

@@ -1,0 +1,127 @@
+//! The installed `iostat` is the oracle of its formats: whatever its options, the same columns come out in the same
+//! units.
+
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests run iostat and say what they skip")]
+
+use std::process::Command;
+
+use record::{Input, InputError, Iostat, IostatDevice, IostatReport, read_input};
+
+/// What `iostat` prints, or `None` after saying that the test is skipped.
+fn printed(words: &str) -> Option<String> {
+    let words: Vec<&str> = words.split(' ').collect();
+    let variables = words.iter().take_while(|word| word.contains('=') && !word.starts_with('-')).count();
+    let mut command = Command::new("iostat");
+    command.args(&words[variables..]).env("LC_ALL", "C");
+    command.envs(words[..variables].iter().filter_map(|word| word.split_once('=')));
+    let Ok(output) = command.output() else {
+        assert!(std::env::var("FATHOM_NO_SKIP").as_deref() != Ok("1"), "no iostat on the PATH");
+        println!("skipped: no iostat on the PATH");
+        return None;
+    };
+    assert!(output.status.success(), "iostat {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).expect("iostat prints UTF-8"))
+}
+
+fn answer(words: &str) -> Option<Result<Iostat, InputError>> {
+    let text = printed(words)?;
+    Some(match read_input(words, text.as_bytes()) {
+        Ok(Input::Iostat(iostat)) => Ok(iostat),
+        Ok(other) => panic!("{words}: {other:?}"),
+        Err(error) => Err(error),
+    })
+}
+
+#[track_caller]
+fn read(words: &str) -> Option<Iostat> {
+    answer(words).map(|answer| answer.unwrap_or_else(|error| panic!("{words}: {error}")))
+}
+
+/// The device of the report since the boot that has read most, by its name.
+fn busiest(iostat: &Iostat) -> &IostatDevice {
+    let devices = &iostat.reports[0].devices;
+    devices.iter().max_by(|a, b| a.read.per_second.partial_cmp(&b.read.per_second).unwrap()).unwrap()
+}
+
+fn device<'a>(report: &'a IostatReport, name: &str) -> &'a IostatDevice {
+    report.devices.iter().find(|device| device.name == name).unwrap_or_else(|| panic!("no {name} in {report:?}"))
+}
+
+/// The counters since the boot hardly move between two calls, so that every format has to say the same of them.
+#[test]
+fn all_formats_say_the_same_since_the_boot() {
+    let Some(plain) = read("-x 1 1") else { return };
+    let known = busiest(&plain);
+    let options = [
+        "-x -m",
+        "-x -k -d",
+        "-x -d -t",
+        "-x -d -c -t -z",
+        "-x -N",
+        "-x -p ALL",
+        "-x -o JSON",
+        "-x -m -t -o JSON",
+        "S_COLORS=always -x",
+        "S_TIME_FORMAT=ISO -x -t",
+        "POSIXLY_CORRECT=1 -x -d",
+        "-x --dec=1",
+    ];
+    for words in options {
+        let Some(iostat) = read(words) else { return };
+        let [report] = &iostat.reports[..] else { panic!("{words}: {iostat:?}") };
+        assert!(report.since_boot && report.seconds.is_none(), "{words}");
+        assert_eq!(
+            (report.when.is_some(), report.cpu.is_some()),
+            (words.contains("-t"), !words.contains("-d ") && !words.ends_with("-d") || words.contains("-c")),
+            "{words}"
+        );
+        assert_eq!((&iostat.host, iostat.cpus), (&plain.host, plain.cpus), "{words}");
+        let found = device(report, &known.name);
+        for (a, b) in [(found.read, known.read), (found.write, known.write), (found.discard, known.discard)] {
+            near(words, a.per_second, b.per_second, 0.1);
+            near(words, a.bytes_per_second, b.bytes_per_second, 0.1 * 1_048_576.0);
+            near(words, a.merges_per_second, b.merges_per_second, 0.1);
+            near(words, a.merged, b.merged, 0.001);
+            near(words, a.await_ns, b.await_ns, 0.1e6);
+            near(words, a.request_bytes, b.request_bytes, 0.1 * 1024.0);
+        }
+        near(words, found.flush.per_second, known.flush.per_second, 0.1);
+        near(words, found.in_flight, known.in_flight, 0.1);
+        near(words, found.util, known.util, 0.01);
+    }
+}
+
+/// Within two per cent, or within what the last digit leaves open.
+#[track_caller]
+fn near(words: &str, found: Option<f64>, known: Option<f64>, digit: f64) {
+    assert_eq!(found.is_some(), known.is_some(), "{words}");
+    let (found, known) = (found.unwrap_or(0.0), known.unwrap_or(0.0));
+    assert!((found - known).abs() <= digit.max(known * 0.02), "{words}: {found} and {known}");
+}
+
+#[test]
+fn reports_are_of_the_boot_or_of_intervals() {
+    for (words, since_boot) in [
+        ("-x -t 1 2", &[true, false][..]),
+        ("-x -t -y 1 2", &[false, false]),
+        ("-x -t -o JSON 1 2", &[true, false]),
+        ("-x -y -o JSON 1 1", &[false]),
+    ] {
+        let Some(iostat) = read(words) else { return };
+        let found: Vec<bool> = iostat.reports.iter().map(|report| report.since_boot).collect();
+        assert_eq!(found, since_boot, "{words}");
+        if let [_, second] = &iostat.reports[..] {
+            assert!(second.seconds.is_some_and(|seconds| (1.0..=3.0).contains(&seconds)), "{words}: {second:?}");
+        }
+    }
+}
+
+#[test]
+fn what_says_too_little_is_refused() {
+    for words in ["-x -s", "-d", "-x -s -o JSON", "-x -h", "-x --pretty", "-c"] {
+        let Some(answer) = answer(words) else { return };
+        let error = answer.expect_err(words);
+        assert!(error.remedy.contains("iostat -x") || error.remedy.contains("leave out `-h`"), "{words}: {error}");
+        assert!(error.line > 2, "{words}: {error}");
+    }
+}
