@@ -294,6 +294,8 @@ fn broken_figures_are_located() {
     let error = refused(FIO_JSON.replace("\"error\" : 0", "\"error\" : zero"));
     let line = FIO_JSON.lines().position(|line| line.contains("\"error\" : 0")).unwrap() + 1;
     assert_eq!(error.line, line, "{error}");
+    let broken = refused("{\n \"fio version\" : \"fio-3.33\",\n \"time\" : \"Sat\n");
+    assert_eq!((broken.line, broken.column), (3, 15), "a string that goes on beyond its line: {broken}");
     let diagnostic = job::Diagnostic::from(error);
     assert_eq!(diagnostic.place.map(|place| place.line), Some(line));
 }

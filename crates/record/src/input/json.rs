@@ -114,7 +114,12 @@ pub(super) fn fault(text: &Text, line: usize, error: &serde_json::Error, remedy:
         Category::Eof => text.cut_off("the document is cut off before its end", remedy),
         _ => {
             let at = line + error.line().saturating_sub(1);
-            text.fault_at(at, error.column().max(1), 0, format!("this cannot be read: {what}"), remedy)
+            // What is wrong with the end of a line is said of the place before the next one.
+            let (at, column) = match error.column() {
+                0 if at > line => (at - 1, text.line(at - 1).chars().count() + 1),
+                column => (at, column.max(1)),
+            };
+            text.fault_at(at, column, 0, format!("this cannot be read: {what}"), remedy)
         }
     }
 }
