@@ -14,6 +14,7 @@
 pub mod doctor;
 mod facts;
 mod finding;
+pub mod knee;
 mod rules;
 mod verdict;
 

@@ -1,0 +1,437 @@
+//! From points to the knee.
+
+use serde::Serialize;
+use units::random::Random;
+
+use super::curve::{Power, Sample, Smooth};
+
+/// What was measured at one depth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Operations in flight, all workers together.
+    pub depth: u32,
+    /// Operations a second.
+    pub iops: f64,
+    /// Mean latency in nanoseconds.
+    pub latency_ns: f64,
+    /// Standard error of `iops` as a share of it.
+    pub error: f64,
+}
+
+/// A figure and the interval that holds it at 95 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The best value.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// Half the interval, as a share of the value.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0 / self.value.abs().max(1e-300)
+    }
+
+    fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        let (a, b) = (f(self.low), f(self.high));
+        Self { value: f(self.value), low: a.min(b), high: a.max(b) }
+    }
+}
+
+/// A curve that rises with the depth and then is flat.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Knee {
+    /// The latency without queueing, in nanoseconds.
+    pub r0_ns: Estimate,
+    /// Operations a second that no depth exceeds.
+    pub xmax: Estimate,
+    /// Operations in flight where the one turns into the other: `r0_ns × xmax`.
+    pub depth: Estimate,
+    /// How sharp the corner is: above 10 a limiter, 1 to 4 a queue.
+    pub sharpness: f64,
+    /// The least depth among the points that gives 95 % of `xmax`.
+    pub depth_of_95_percent: Option<u32>,
+    /// What each operation in flight beyond the knee adds to the latency of all, in nanoseconds.
+    pub price_ns: f64,
+    /// The knee by the asymptotes alone: the least latency and the most operations a second among the points.
+    pub depth_by_bounds: f64,
+}
+
+/// The shape of the points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "shape", rename_all = "snake_case")]
+pub enum Curve {
+    /// It rises, bends and is flat.
+    Knee(Knee),
+    /// It is flat from the least depth on.
+    Flat {
+        /// That depth.
+        depth: u32,
+        /// Operations a second.
+        xmax: Estimate,
+        /// What each operation in flight adds to the latency of all, in nanoseconds.
+        price_ns: f64,
+    },
+    /// It rises with the depth up to the deepest point.
+    Unsaturated {
+        /// That depth.
+        depth: u32,
+        /// Operations a second there.
+        iops: f64,
+        /// The latency without queueing, in nanoseconds.
+        r0_ns: Estimate,
+    },
+    /// It rises ever more slowly: `scale × depth^exponent`, as a drive does that sorts as many as it can see.
+    PowerLaw {
+        /// Operations a second at depth 1.
+        scale: f64,
+        /// The power.
+        exponent: Estimate,
+        /// The depth from which on it rises no more; `None` where it does up to the deepest point.
+        flat_from: Option<u32>,
+    },
+    /// Too few points to tell.
+    Unknown,
+}
+
+/// Fewer operations a second at the deepest point than at a shallower one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Retrograde {
+    /// The depth that gave the most.
+    pub peak_depth: u32,
+    /// Operations a second there.
+    pub peak_iops: f64,
+    /// The deepest point.
+    pub depth: u32,
+    /// Operations a second there.
+    pub iops: f64,
+}
+
+/// What points say.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Fit {
+    /// Their shape.
+    #[serde(flatten)]
+    pub curve: Curve,
+    /// How far they lie from it: root of the mean squared residual, as a share.
+    pub residual: f64,
+    /// Whether more depth gave less in the end. Points beyond the peak are no part of the fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrograde: Option<Retrograde>,
+}
+
+/// No point is trusted further than this, whatever its own series says: curves are not exactly of this form.
+const ERROR_LEAST: f64 = 0.003;
+/// Points this close together are equal.
+const EQUAL: f64 = 0.05;
+/// How many times residuals are drawn again.
+const REPLICATES: usize = 200;
+
+/// Fits what was measured, one point for each depth. The interval comes from drawing residuals again, by `seed`.
+#[must_use]
+pub fn fit(points: &[Point], seed: u64) -> Fit {
+    let mut points: Vec<Point> = points.iter().copied().filter(|point| point.iops > 0.0 && point.depth > 0).collect();
+    points.sort_by_key(|point| point.depth);
+    let retrograde = retrograde(&points);
+    if let Some(retrograde) = &retrograde {
+        points.retain(|point| point.depth <= retrograde.peak_depth);
+    }
+    let peak = points.last().filter(|_| retrograde.is_some());
+    let (curve, residual) = shape(&points, peak, seed);
+    Fit { curve, residual, retrograde }
+}
+
+/// Whether the deepest point lies below the highest by more than chance allows.
+fn retrograde(points: &[Point]) -> Option<Retrograde> {
+    let last = points.last()?;
+    let peak = points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops))?;
+    let error = (peak.error.max(ERROR_LEAST).powi(2) + last.error.max(ERROR_LEAST).powi(2)).sqrt();
+    let lost = (peak.iops / last.iops).ln();
+    let found = Retrograde { peak_depth: peak.depth, peak_iops: peak.iops, depth: last.depth, iops: last.iops };
+    (lost > EQUAL && lost > 4.0 * error).then_some(found)
+}
+
+fn shape(points: &[Point], peak: Option<&Point>, seed: u64) -> (Curve, f64) {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return (Curve::Unknown, 0.0) };
+    if first.depth == last.depth {
+        return (Curve::Unknown, 0.0);
+    }
+    if let Some(flat) = flat(points) {
+        return flat;
+    }
+    if points.len() < 3 {
+        return (Curve::Unknown, 0.0);
+    }
+    let mut samples = samples(points);
+    // Where it falls beyond its peak, the peak is as flat as it ever gets.
+    samples.extend(peak.map(|point| Sample { ln_depth: (4.0 * f64::from(point.depth)).ln(), ..sample(point) }));
+    let best = Smooth::best(&samples);
+    let residual = (samples.iter().map(|s| (s.ln_iops - best.ln_iops(s.ln_depth)).powi(2)).sum::<f64>()
+        / samples.len() as f64)
+        .sqrt();
+    if let Some(found) = power_law(points, best) {
+        return found;
+    }
+    let draws = redraw(&samples, best, seed);
+    let estimate = |of: &dyn Fn(&Smooth) -> f64| interval(of(&best), draws.iter().map(of).collect()).map(f64::exp);
+    let r0_ns = estimate(&|s| s.ln_r0 + 1e9_f64.ln());
+    // Still on the rising line, or barely below it: the other line was not seen.
+    let bent = best.ln_r0 + last.iops.ln() - f64::from(last.depth).ln();
+    let knee = best.ln_r0 + best.ln_xmax;
+    if peak.is_none() && (bent > -0.1 || knee > f64::from(last.depth).ln()) {
+        return (Curve::Unsaturated { depth: last.depth, iops: last.iops, r0_ns }, residual);
+    }
+    let xmax = estimate(&|s| s.ln_xmax);
+    let least_ns = points.iter().map(|point| f64::from(point.depth) / point.iops).fold(f64::INFINITY, f64::min);
+    let most = points.iter().map(|point| point.iops).fold(0.0, f64::max);
+    let knee = Knee {
+        r0_ns,
+        xmax,
+        depth: estimate(&|s| s.ln_r0 + s.ln_xmax),
+        sharpness: best.ln_m.exp(),
+        depth_of_95_percent: points.iter().find(|point| point.iops >= 0.95 * xmax.value).map(|point| point.depth),
+        price_ns: 1e9 / xmax.value,
+        depth_by_bounds: least_ns * most,
+    };
+    (Curve::Knee(knee), residual)
+}
+
+/// All points equal.
+fn flat(points: &[Point]) -> Option<(Curve, f64)> {
+    let least = points.iter().map(|point| point.iops).fold(f64::INFINITY, f64::min);
+    let most = points.iter().map(|point| point.iops).fold(0.0, f64::max);
+    // Chance may part two points further than that.
+    let noise = points.iter().map(|point| point.error).fold(0.0, f64::max);
+    let deep_enough = points[points.len() - 1].depth >= 2 * points[0].depth;
+    if !deep_enough || (most / least).ln() > EQUAL.max(3.0 * noise.min(0.05)) {
+        return None;
+    }
+    let weight = |point: &Point| point.error.max(ERROR_LEAST).powi(-2);
+    let weights: f64 = points.iter().map(weight).sum();
+    let value = points.iter().map(|point| weight(point) * point.iops).sum::<f64>() / weights;
+    let spread =
+        (points.iter().map(|point| (point.iops / value - 1.0).powi(2)).sum::<f64>() / points.len() as f64).sqrt();
+    let error = 2.0 * (1.0 / weights).sqrt().max(spread / (points.len() as f64).sqrt());
+    let xmax = Estimate { value, low: value * (1.0 - error), high: value * (1.0 + error) };
+    Some((Curve::Flat { depth: points[0].depth, xmax, price_ns: 1e9 / value }, spread))
+}
+
+/// Whether the rising part is a straight line in logarithms: a curve without a corner.
+fn power_law(points: &[Point], best: Smooth) -> Option<(Curve, f64)> {
+    let most = points.iter().map(|point| point.iops).fold(0.0, f64::max);
+    let top = points.iter().position(|point| point.iops > (1.0 - EQUAL) * most)?;
+    let rising = samples(&points[..=top]);
+    let wide = points[top].depth >= 16 * points[0].depth && rising.len() >= 4;
+    let power = Power::best(&rising);
+    let dull = best.ln_m.exp() < 1.0 && (0.05..0.85).contains(&power.exponent);
+    if !wide || !dull || power.rms(&rising) > 0.12 {
+        return None;
+    }
+    let (value, error) = (power.exponent, 2.0 * power.exponent_error);
+    let exponent = Estimate { value, low: value - error, high: value + error };
+    let flat_from = (top + 1 < points.len()).then_some(points[top].depth);
+    Some((Curve::PowerLaw { scale: power.ln_scale.exp(), exponent, flat_from }, power.rms(&rising)))
+}
+
+fn samples(points: &[Point]) -> Vec<Sample> {
+    points.iter().map(sample).collect()
+}
+
+fn sample(point: &Point) -> Sample {
+    Sample {
+        ln_depth: f64::from(point.depth).ln(),
+        ln_iops: point.iops.ln(),
+        error: point.error.clamp(ERROR_LEAST, 1.0),
+    }
+}
+
+/// The curve for residuals that are drawn again: each in units of its point's error, with the parameters' share put
+/// back, and never less than the errors themselves say.
+fn redraw(samples: &[Sample], best: Smooth, seed: u64) -> Vec<Smooth> {
+    let free = samples.len().saturating_sub(3).max(1) as f64;
+    let residuals: Vec<f64> = samples.iter().map(|s| (s.ln_iops - best.ln_iops(s.ln_depth)) / s.error).collect();
+    let size = (residuals.iter().map(|residual| residual * residual).sum::<f64>() / free).sqrt();
+    let scale = (samples.len() as f64 / free).sqrt();
+    let mut random = Random::new(seed, 0);
+    let mut draw = || {
+        let again: Vec<Sample> = samples
+            .iter()
+            .map(|sample| {
+                let residual = if size < 1.0 {
+                    normal(&mut random)
+                } else {
+                    scale * residuals[random.below(residuals.len() as u64) as usize]
+                };
+                Sample { ln_iops: best.ln_iops(sample.ln_depth) + residual * sample.error, ..*sample }
+            })
+            .collect();
+        best.descend(&again)
+    };
+    (0..REPLICATES).map(|_| draw()).collect()
+}
+
+/// A number of the standard normal distribution (Box and Muller).
+pub(super) fn normal(random: &mut Random) -> f64 {
+    let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+fn interval(value: f64, mut draws: Vec<f64>) -> Estimate {
+    draws.sort_by(f64::total_cmp);
+    let at = |share: f64| draws[((draws.len() - 1) as f64 * share).round() as usize];
+    Estimate { value, low: at(0.025).min(value), high: at(0.975).max(value) }
+}
+
+impl Fit {
+    /// Operations a second that the curve has at a depth; `None` where it has none.
+    #[must_use]
+    pub fn iops_at(&self, depth: f64) -> Option<f64> {
+        match &self.curve {
+            Curve::Knee(knee) => {
+                let smooth = Smooth {
+                    ln_r0: (knee.r0_ns.value / 1e9).ln(),
+                    ln_xmax: knee.xmax.value.ln(),
+                    ln_m: knee.sharpness.ln(),
+                };
+                Some(smooth.ln_iops(depth.ln()).exp())
+            }
+            Curve::Flat { xmax, .. } => Some(xmax.value),
+            Curve::Unsaturated { r0_ns, .. } => Some(depth / r0_ns.value * 1e9),
+            Curve::PowerLaw { scale, exponent, flat_from } => {
+                let depth = flat_from.map_or(depth, |flat| depth.min(f64::from(flat)));
+                Some(scale * depth.powf(exponent.value))
+            }
+            Curve::Unknown => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRID: [u32; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+    fn points(of: impl Fn(u32) -> f64, noise: f64, random: &mut Random) -> Vec<Point> {
+        let point = |depth: u32| {
+            let iops = of(depth) * (noise * normal(random)).exp();
+            Point { depth, iops, latency_ns: f64::from(depth) / iops * 1e9, error: noise }
+        };
+        GRID.map(point).to_vec()
+    }
+
+    /// Median, 5 % and 95 % of the knees of 200 trials.
+    fn trials(of: impl Fn(u32) -> f64, seed: u64) -> (f64, f64, f64, f64) {
+        let mut random = Random::new(seed, 1);
+        let mut inside = 0.0;
+        let mut knees: Vec<f64> = (0..200)
+            .map(|trial| {
+                let Curve::Knee(knee) = fit(&points(&of, 0.02, &mut random), trial).curve else {
+                    panic!("seed {seed}, trial {trial}: no knee")
+                };
+                inside += f64::from(u8::from((knee.depth.low..=knee.depth.high).contains(&of(0))));
+                knee.depth.value
+            })
+            .collect();
+        knees.sort_by(f64::total_cmp);
+        (knees[100], knees[10], knees[190], inside / 200.0)
+    }
+
+    fn hard(depth: u32) -> f64 {
+        if depth == 0 { 210.0 } else { (f64::from(depth) / 1.3125e-3).min(160_000.0) }
+    }
+
+    /// A queue of 50 us behind a delay of 200 us, by mean value analysis.
+    fn soft(depth: u32) -> f64 {
+        if depth == 0 {
+            return 5.0;
+        }
+        let (mut queue, mut iops) = (0.0, 0.0);
+        for n in 1..=depth {
+            let here = 50e-6 * (1.0 + queue);
+            iops = f64::from(n) / (200e-6 + here);
+            queue = iops * here;
+        }
+        iops
+    }
+
+    #[test]
+    fn the_knee_of_a_limiter_is_found_within_a_hundredth() {
+        let seed = 7;
+        let (median, low, high, covered) = trials(hard, seed);
+        assert!((median / 210.0 - 1.0).abs() < 0.01, "seed {seed}: {median}");
+        assert!(low > 203.0 && high < 218.0, "seed {seed}: {low} to {high}");
+        assert!(covered > 0.88, "seed {seed}: {covered}");
+    }
+
+    #[test]
+    fn the_knee_of_a_queue_is_found_within_a_few_hundredths() {
+        let seed = 8;
+        let (median, low, high, _) = trials(soft, seed);
+        assert!((5.0..=5.2).contains(&median), "seed {seed}: {median}");
+        assert!(low > 4.9 && high < 5.35, "seed {seed}: {low} to {high}");
+    }
+
+    #[test]
+    fn a_limiter_is_told_from_a_queue_by_its_sharpness() {
+        let sharpness = |of: &dyn Fn(u32) -> f64| {
+            let Curve::Knee(knee) = fit(&points(of, 0.001, &mut Random::new(1, 1)), 1).curve else { panic!("no knee") };
+            knee.sharpness
+        };
+        assert!(sharpness(&hard) > 10.0);
+        assert!((1.0..5.0).contains(&sharpness(&soft)));
+    }
+
+    #[test]
+    fn what_has_no_knee_is_given_none() {
+        let mut random = Random::new(3, 1);
+        let shape = |of: &dyn Fn(u32) -> f64, random: &mut Random| fit(&points(of, 0.01, random), 3).curve;
+        let Curve::PowerLaw { exponent, scale, flat_from: None } =
+            shape(&|n| 80.0 * f64::from(n).powf(0.234), &mut random)
+        else {
+            panic!("a drive has a knee")
+        };
+        assert!((exponent.value - 0.234).abs() < 0.01 && (scale - 80.0).abs() < 4.0, "{exponent:?} {scale}");
+        let drive = |n: u32| 80.0 * f64::from(n.min(64)).powf(0.234);
+        let Curve::PowerLaw { flat_from: Some(64), .. } = shape(&drive, &mut random) else { panic!("not 64") };
+        let Curve::Flat { depth: 1, xmax, .. } = shape(&|_| 500.0, &mut random) else { panic!("500 are not flat") };
+        assert!((xmax.value - 500.0).abs() < 5.0 && xmax.half_width() < 0.02, "{xmax:?}");
+        let Curve::Unsaturated { depth: 1024, r0_ns, .. } = shape(&|n| f64::from(n) * 1e3, &mut random) else {
+            panic!("a line is saturated")
+        };
+        assert!((r0_ns.value / 1e6 - 1.0).abs() < 0.02, "{r0_ns:?}");
+        assert_eq!(fit(&[], 1).curve, Curve::Unknown);
+    }
+
+    #[test]
+    fn a_curve_that_falls_again_is_fitted_up_to_its_peak() {
+        let falling = |n: u32| hard(n) / (1.0 + f64::from(n.saturating_sub(256)) / 2000.0);
+        let found = fit(&points(falling, 0.01, &mut Random::new(5, 1)), 5);
+        let retrograde = found.retrograde.expect("it falls by a third");
+        assert!(retrograde.depth == 1024 && retrograde.peak_depth < 1024, "{retrograde:?}");
+        let Curve::Knee(knee) = found.curve else { panic!("{found:?}") };
+        assert!((knee.depth.value / 210.0 - 1.0).abs() < 0.05, "{knee:?}");
+    }
+
+    #[test]
+    fn any_points_are_fitted_without_panic() {
+        let seed = 11;
+        let mut random = Random::new(seed, 0);
+        for _ in 0..300 {
+            let count = random.below(8);
+            let point = |_| Point {
+                depth: random.below(70) as u32,
+                iops: (random.unit() * 40.0 - 10.0).exp() * f64::from(random.below(5) > 0),
+                latency_ns: 1.0,
+                error: random.unit() * 2.0,
+            };
+            let points: Vec<Point> = (0..count).map(point).collect();
+            let found = fit(&points, seed);
+            assert!(found.residual.is_finite(), "seed {seed}: {points:?} gave {found:?}");
+        }
+    }
+}

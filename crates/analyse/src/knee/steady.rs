@@ -1,0 +1,331 @@
+//! Whether a series is steady, and what its mean is worth.
+//!
+//! Neighbouring intervals of a measurement are alike, so that sixty of them say less than sixty independent ones would:
+//! all errors here go by the effective number of them.
+
+use serde::Serialize;
+
+/// A mean and what it is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// How many independent values would tell as much.
+    pub effective: f64,
+}
+
+impl Mean {
+    /// The mean of values in the order of time.
+    #[must_use]
+    pub fn of(series: &[f64]) -> Self {
+        let value = mean(series);
+        let effective = effective(series);
+        let error = (squares(series, value) / (series.len() as f64 - 1.0).max(1.0) / effective.max(1.0)).sqrt();
+        Self { value, error, effective }
+    }
+
+    /// Half the interval that holds the true mean at 95 %.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        student(self.effective - 1.0) * self.error
+    }
+
+    /// Whether two means differ by more than chance allows at 95 % (Welch, by the effective numbers of values).
+    #[must_use]
+    pub fn differs_from(&self, other: &Self) -> bool {
+        let (a, b) = (self.error.powi(2), other.error.powi(2));
+        let free =
+            (a + b).powi(2) / (a * a / (self.effective - 1.0).max(1.0) + b * b / (other.effective - 1.0).max(1.0));
+        (self.value - other.value).abs() > student(free) * (a + b).sqrt()
+    }
+}
+
+/// A sudden change: another limit took over.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The first interval of the new level.
+    pub at: usize,
+    /// The mean before.
+    pub before: f64,
+    /// The mean after.
+    pub after: f64,
+}
+
+impl Step {
+    /// The new level as a share of the old one.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.after / self.before
+    }
+}
+
+/// A slow change.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Drift {
+    /// The change over the whole series, as a share of its mean.
+    pub change: f64,
+    /// Half the interval that holds it at 95 %.
+    pub half_width: f64,
+}
+
+/// What a series says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Steady {
+    /// The first interval that counts: warm-up and everything before a step are left out.
+    pub from: usize,
+    /// The mean of those that count.
+    pub mean: Mean,
+    /// The step, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+    /// The drift of those that count, if it is more than chance and more than a twentieth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+}
+
+/// A change of less than this matters to nobody.
+const SMALL: f64 = 0.05;
+/// How many standard errors make a step. The place of the step is chosen among many, hence so many.
+const STEP_ERRORS: f64 = 6.0;
+/// The least intervals on either side of a step.
+const SIDE: usize = 2;
+
+/// Looks at a series: a step first, then the warm-up of what comes after it, then the mean and drift of the rest.
+#[must_use]
+pub fn judge(series: &[f64]) -> Steady {
+    let found = step(series);
+    // Slow at first and then steady is warming up.
+    let warming = |step: &Step| step.ratio() > 1.0 && step.at * 4 <= series.len();
+    // The interval in which it happened is part of both levels.
+    let after = found.map_or(0, |step| (step.at + 1).min(series.len() - SIDE));
+    let from = after + warm_up(&series[after..]);
+    let kept = &series[from..];
+    let drift = drift(kept).filter(|drift| drift.change.abs() > SMALL.max(drift.half_width));
+    Steady { from, mean: Mean::of(kept), step: found.filter(|step| !warming(step)), drift }
+}
+
+/// How many independent values tell as much as these: their number over the sum of autocorrelations, which ends where
+/// they fall below 0.05.
+#[must_use]
+pub fn effective(series: &[f64]) -> f64 {
+    let n = series.len();
+    let mean = mean(series);
+    let all = squares(series, mean);
+    if n < 4 || all <= 1e-24 * mean * mean * n as f64 {
+        return n as f64;
+    }
+    let correlation = |lag: usize| {
+        let pairs = series.iter().zip(&series[lag..]);
+        pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / all
+    };
+    let sum: f64 = (1..n / 2).map(correlation).take_while(|&correlation| correlation > 0.05).sum();
+    (n as f64 / (1.0 + 2.0 * sum)).max(1.0)
+}
+
+/// How many values at the start are best left out (MSER): those without which the mean of the rest has the least
+/// error. Values are taken in groups of five where there are enough of them, and half are kept at least.
+#[must_use]
+pub fn warm_up(series: &[f64]) -> usize {
+    let group = if series.len() >= 50 { 5 } else { 1 };
+    let groups: Vec<f64> = series.chunks_exact(group).map(mean).collect();
+    let score = |skip: usize| {
+        let kept = &groups[skip..];
+        squares(kept, mean(kept)) / (kept.len() as f64).powi(2)
+    };
+    let best = (0..=groups.len() / 2).filter(|skip| skip + 3 <= groups.len());
+    group * best.min_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
+}
+
+/// The place where a series changes its level, if it does: by more than chance and more than a twentieth, and suddenly
+/// rather than slowly.
+#[must_use]
+pub fn step(series: &[f64]) -> Option<Step> {
+    let n = series.len();
+    if n < 4 * SIDE {
+        return None;
+    }
+    let rest = |at: usize| {
+        let (before, after) = series.split_at(at);
+        squares(before, mean(before)) + squares(after, mean(after))
+    };
+    let at = (SIDE..=n - SIDE).min_by(|&a, &b| rest(a).total_cmp(&rest(b)))?;
+    let (before, after) = series.split_at(at);
+    let found = Step { at, before: mean(before), after: mean(after) };
+    let slow = line(series).1;
+    if (found.ratio() - 1.0).abs() < SMALL || rest(at) > slow {
+        return None;
+    }
+    let level = |part: &[f64], mean: f64| part.iter().map(|value| value - mean).collect::<Vec<_>>();
+    let residuals = [level(before, found.before), level(after, found.after)].concat();
+    let share = effective(&residuals) / n as f64;
+    let variance = rest(at) / (n as f64 - 2.0);
+    let error = (variance * (1.0 / before.len() as f64 + 1.0 / after.len() as f64) / share).sqrt();
+    ((found.after - found.before).abs() > STEP_ERRORS * error).then_some(found)
+}
+
+/// The slope of a series over its whole length; `None` of fewer than five values.
+#[must_use]
+pub fn drift(series: &[f64]) -> Option<Drift> {
+    let n = series.len();
+    let mean = mean(series);
+    if n < 5 || mean <= 0.0 {
+        return None;
+    }
+    let (slope, rest) = line(series);
+    let middle = (n as f64 - 1.0) / 2.0;
+    let residuals: Vec<f64> =
+        series.iter().enumerate().map(|(at, value)| value - mean - slope * (at as f64 - middle)).collect();
+    let effective = effective(&residuals);
+    let spread = (n as f64).powi(3) / 12.0;
+    let error = (rest / (n as f64 - 2.0) / spread * (n as f64 / effective)).sqrt();
+    let whole = (n as f64 - 1.0) / mean;
+    Some(Drift { change: slope * whole, half_width: student(effective - 2.0) * error * whole })
+}
+
+/// Whether the last five rounds are steady as SNIA's Performance Test Specification (2.0.2) has it: within 20 % of their
+/// mean from least to most, and no more than 10 % along the line through them.
+#[must_use]
+pub fn snia_window(rounds: &[f64]) -> bool {
+    const ROUNDS: usize = 5;
+    let Some(window) = rounds.len().checked_sub(ROUNDS).map(|start| &rounds[start..]) else { return false };
+    let (least, most) = window.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &v| (a.min(v), b.max(v)));
+    let mean = mean(window);
+    most - least <= 0.2 * mean && (line(window).0 * (ROUNDS as f64 - 1.0)).abs() <= 0.1 * mean
+}
+
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+fn squares(values: &[f64], mean: f64) -> f64 {
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// The slope of the line through values at 0, 1, 2, …, and the squares that it leaves.
+fn line(values: &[f64]) -> (f64, f64) {
+    let (mean, middle) = (mean(values), (values.len() as f64 - 1.0) / 2.0);
+    let (mut together, mut spread) = (0.0, 0.0);
+    for (at, value) in values.iter().enumerate() {
+        together += (at as f64 - middle) * (value - mean);
+        spread += (at as f64 - middle).powi(2);
+    }
+    let slope = together / spread.max(1e-12);
+    (slope, (squares(values, mean) - slope * together).max(0.0))
+}
+
+/// The 97.5 % quantile of Student's distribution (Cornish and Fisher's expansion; exact enough from 3 on).
+fn student(free: f64) -> f64 {
+    let (z, v): (f64, f64) = (1.959_964, free.max(1.0));
+    let terms = [
+        z,
+        (z.powi(3) + z) / (4.0 * v),
+        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v * v),
+        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * v.powi(3)),
+    ];
+    terms.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knee::fit::normal;
+    use units::random::Random;
+
+    /// 1000 with a deviation of 5 %, each value alike to the one before by `phi`.
+    fn series(n: usize, phi: f64, random: &mut Random) -> Vec<f64> {
+        let mut last = normal(random);
+        let mut next = || {
+            last = phi * last + (1.0 - phi * phi).sqrt() * normal(random);
+            1000.0 + 50.0 * last
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    /// How often two equal runs are told apart, and how often one has a step or a drift.
+    fn false_alarms(n: usize, phi: f64, seed: u64) -> (f64, f64, f64) {
+        let mut random = Random::new(seed, 2);
+        let (mut apart, mut stepped, mut drifted) = (0, 0, 0);
+        for _ in 0..1000 {
+            let (a, b) = (series(n, phi, &mut random), series(n, phi, &mut random));
+            apart += u32::from(Mean::of(&a).differs_from(&Mean::of(&b)));
+            stepped += u32::from(step(&a).is_some());
+            drifted += u32::from(judge(&b).drift.is_some());
+        }
+        (f64::from(apart) / 1e3, f64::from(stepped) / 1e3, f64::from(drifted) / 1e3)
+    }
+
+    #[test]
+    fn equal_runs_are_told_apart_no_more_often_than_is_said() {
+        let seed = 21;
+        for (n, phi, most) in [(60, 0.0, 0.07), (60, 0.5, 0.11), (300, 0.0, 0.07), (300, 0.5, 0.09), (300, 0.8, 0.09)] {
+            let (apart, stepped, drifted) = false_alarms(n, phi, seed);
+            assert!(apart <= most, "seed {seed}, n {n}, phi {phi}: {apart}");
+            assert!(stepped <= 0.02, "seed {seed}, n {n}, phi {phi}: steps in {stepped}");
+            assert!(drifted <= 0.09, "seed {seed}, n {n}, phi {phi}: drifts in {drifted}");
+        }
+    }
+
+    #[test]
+    fn alike_neighbours_count_for_less() {
+        let mut random = Random::new(4, 0);
+        let even: f64 = (0..50).map(|_| effective(&series(300, 0.0, &mut random))).sum::<f64>() / 50.0;
+        let alike: f64 = (0..50).map(|_| effective(&series(300, 0.8, &mut random))).sum::<f64>() / 50.0;
+        assert!(even > 250.0, "{even}");
+        // (1 - 0.8) / (1 + 0.8) of 300.
+        assert!((25.0..60.0).contains(&alike), "{alike}");
+    }
+
+    #[test]
+    fn a_burst_that_ends_is_a_step_with_its_time_and_ratio() {
+        let seed = 5;
+        let mut random = Random::new(seed, 0);
+        for (n, at) in [(20, 12), (40, 3), (120, 60), (40, 34)] {
+            let mut values = series(n, 0.3, &mut random);
+            values[..at].iter_mut().for_each(|value| *value *= 1.5);
+            let judged = judge(&values);
+            let step = judged.step.unwrap_or_else(|| panic!("seed {seed}: no step at {at} of {n}"));
+            assert!(step.at.abs_diff(at) <= 1, "seed {seed}: {step:?} for {at}");
+            assert!((step.ratio() - 1.0 / 1.5).abs() < 0.05, "seed {seed}: {step:?}");
+            assert!((judged.mean.value / 1000.0 - 1.0).abs() < 0.06, "seed {seed}: averaged across: {judged:?}");
+        }
+    }
+
+    #[test]
+    fn warming_up_is_left_out_and_no_step() {
+        let mut random = Random::new(6, 0);
+        let mut values = series(100, 0.0, &mut random);
+        values[..12].iter_mut().enumerate().for_each(|(at, value)| *value *= 0.3 + 0.05 * at as f64);
+        let judged = judge(&values);
+        assert!(judged.step.is_none() && (10..=30).contains(&judged.from), "{judged:?}");
+        assert!((judged.mean.value / 1000.0 - 1.0).abs() < 0.02, "{judged:?}");
+    }
+
+    #[test]
+    fn a_slow_decline_is_a_drift_with_an_interval() {
+        let mut random = Random::new(7, 0);
+        let mut values = series(60, 0.2, &mut random);
+        values.iter_mut().enumerate().for_each(|(at, value)| *value *= 1.0 - 0.3 * at as f64 / 59.0);
+        let drift = drift(&values).unwrap();
+        assert!((drift.change + 0.35).abs() < 2.0 * drift.half_width && drift.half_width < 0.12, "{drift:?}");
+        assert!(step(&values).is_none());
+    }
+
+    #[test]
+    fn snias_window_looks_at_the_last_five_rounds() {
+        assert!(snia_window(&[500.0, 100.0, 104.0, 97.0, 101.0, 99.0]));
+        assert!(!snia_window(&[100.0, 104.0, 97.0, 101.0]));
+        assert!(!snia_window(&[100.0, 100.0, 100.0, 125.0, 100.0]));
+        assert!(snia_window(&[104.5, 102.25, 100.0, 97.75, 95.5]), "a decline of 9 % is steady to it");
+        assert!(!snia_window(&[106.0, 103.0, 100.0, 97.0, 94.0]));
+    }
+
+    #[test]
+    fn short_series_have_means_too() {
+        for values in [&[][..], &[5.0], &[5.0, 6.0], &[5.0, 5.0, 5.0, 5.0]] {
+            let judged = judge(values);
+            assert!(judged.mean.value.is_finite() && judged.step.is_none(), "{judged:?}");
+        }
+    }
+}
