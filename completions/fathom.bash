@@ -22,9 +22,6 @@ _fathom() {
             fathom,completions)
                 cmd="fathom__subcmd__completions"
                 ;;
-            fathom,doctor)
-                cmd="fathom__subcmd__doctor"
-                ;;
             fathom,fio)
                 cmd="fathom__subcmd__fio"
                 ;;
@@ -40,14 +37,14 @@ _fathom() {
             fathom,sim)
                 cmd="fathom__subcmd__sim"
                 ;;
+            fathom,sweep)
+                cmd="fathom__subcmd__sweep"
+                ;;
             fathom__subcmd__help,catalog)
                 cmd="fathom__subcmd__help__subcmd__catalog"
                 ;;
             fathom__subcmd__help,completions)
                 cmd="fathom__subcmd__help__subcmd__completions"
-                ;;
-            fathom__subcmd__help,doctor)
-                cmd="fathom__subcmd__help__subcmd__doctor"
                 ;;
             fathom__subcmd__help,fio)
                 cmd="fathom__subcmd__help__subcmd__fio"
@@ -64,6 +61,9 @@ _fathom() {
             fathom__subcmd__help,sim)
                 cmd="fathom__subcmd__help__subcmd__sim"
                 ;;
+            fathom__subcmd__help,sweep)
+                cmd="fathom__subcmd__help__subcmd__sweep"
+                ;;
             *)
                 ;;
         esac
@@ -71,7 +71,7 @@ _fathom() {
 
     case "${cmd}" in
         fathom)
-            opts="-h -V --help --version sim fio doctor catalog options completions run help"
+            opts="-h -V --help --version sim sweep fio catalog options completions run help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -128,40 +128,6 @@ _fathom() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        fathom__subcmd__doctor)
-            opts="-v -o -h --for --verbose --all --root --format --output --checks --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --for)
-                    COMPREPLY=($(compgen -W "iops throughput" -- "${cur}"))
-                    return 0
-                    ;;
-                --root)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "text json md" -- "${cur}"))
-                    return 0
-                    ;;
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         fathom__subcmd__fio)
             opts="-h --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -177,7 +143,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help)
-            opts="sim fio doctor catalog options completions run help"
+            opts="sim sweep fio catalog options completions run help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -205,20 +171,6 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help__subcmd__completions)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        fathom__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -289,6 +241,20 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help__subcmd__sim)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__help__subcmd__sweep)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -838,6 +804,68 @@ _fathom() {
                     return 0
                     ;;
                 --sweep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__sweep)
+            opts="-o -h --on --depth-max --precision --budget --over --format --output --explain --dry-run --allow-destroy --seed --progress --section --real-time --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --depth-max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --over)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json fio fio-json fio-json+ fio-terse" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-destroy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
+                    return 0
+                    ;;
+                --section)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -22,6 +22,12 @@ enum Command {
     /// The same jobs on a modelled volume, in virtual time
     #[command(override_usage = "fathom sim [OPTIONS] --on VOLUME [JOBFILE]... [--JOBOPTION=VALUE]...", after_help = SIM_HELP)]
     Sim(SimOptions),
+    /// Latency and IOPS against queue depth: the knee
+    #[command(
+        override_usage = "fathom sweep [OPTIONS] [--on VOLUME | --filename=PATH] [JOBFILE] [--JOBOPTION=VALUE]...",
+        after_help = SWEEP_HELP
+    )]
+    Sweep(SweepOptions),
     /// fio's own command line, output and exit codes
     #[command(override_usage = "fathom fio ARG...", after_help = FIO_HELP)]
     Fio,
@@ -63,6 +69,19 @@ Examples:
   fathom sim --on hdd/7200rpm --name=reads --rw=randread --iodepth=10 --runtime=600
   fathom sim --on gcp/hyperdisk-balanced,size=1TiB --sweep iodepth=1..1024 examples/first-try.fio
   fathom sim --on vultr/nvme-block --name=burst --rw=randwrite --iodepth=32 --runtime=900";
+
+const SWEEP_HELP: &str = "\
+Finds how many operations in flight a device or a modelled volume needs: a few short probes, then
+longer ones where the curve bends, until the knee is known to --precision or --budget is used up.
+It sets iodepth (numjobs for engines that do one thing at a time) and time; everything else is the
+job's. Without a job it reads 4 KiB at random places past the page cache. Files are written only if
+the job writes, under the rules of `fathom run`; a model is measured without its burst credits.
+
+Examples:
+  fathom sweep --filename=/dev/nvme0n1
+  fathom sweep --on gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s
+  fathom sweep --on aws/gp3 --over bs=4k,16k,64k,256k
+  fathom sweep --filename=test.bin --size=1g --rw=randrw --budget 30s -o knee.svg -o knee.json";
 
 const CATALOG_HELP: &str = "\
 Without VOLUME it lists them all. With one it shows the limits in force for its size, its machine
@@ -135,6 +154,53 @@ pub(crate) struct SimOptions {
     /// Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
     #[arg(long, value_name = "KEY=RANGE")]
     pub(crate) sweep: Vec<String>,
+}
+
+/// Options of `fathom sweep`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SweepOptions {
+    /// A modelled volume in place of the job's files
+    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) on: Option<String>,
+    /// The most operations in flight [default: 1024, in virtual time 4096]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) depth_max: Option<u32>,
+    /// How well the knee is to be known: half its interval
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub(crate) precision: String,
+    /// Time for all probes of a search together [default: 60s; no limit in virtual time]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) budget: Option<String>,
+    /// Search once for each value of a job option or of a key of the volume: KEY=V,V,V or A..B; may be repeated
+    #[arg(long, value_name = "KEY=LIST")]
+    pub(crate) over: Vec<String>,
+    /// What standard output carries: text or json
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Also write FILE, by its ending: .json .svg .csv .txt; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+    /// Print the job as it is understood, and do nothing
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Say what would be touched and for how long, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Permit writes to this block device although it holds data; may be repeated
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) allow_destroy: Vec<PathBuf>,
+    /// Everything random derives from it
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Progress on standard error
+    #[arg(long, value_enum, default_value_t = Progress::Auto)]
+    pub(crate) progress: Progress,
+    /// Take this section of a job file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) section: Vec<String>,
+    /// Measure a model at its own pace, as if it were a device
+    #[arg(long)]
+    pub(crate) real_time: bool,
 }
 
 /// Options of `fathom catalog`.
@@ -285,6 +351,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
         Command::Run(options) => crate::run::command(&options, &jobs, words),
         Command::Sim(options) => crate::sim::command(&options, &jobs, words),
         Command::Doctor(options) => crate::doctor::command(&options),
+        Command::Sweep(options) => crate::sweep::command(&options, &jobs, words),
         Command::Catalog(options) => crate::catalog::command(&options),
         Command::Options(options) => crate::options::command(options.name.as_deref()),
         Command::Completions(options) => crate::completions::command(Cli::command(), options.shell),
@@ -294,10 +361,10 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
 
 /// Tells Fathom's own words from job files and job options, which go on to the job language.
 ///
-/// Only `run` and `sim` have both. An own option takes the word after it where it needs a value and brings none.
+/// Only `run`, `sim` and `sweep` have both. An own option takes the word after it where it needs a value and brings none.
 fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
     let command = Cli::command();
-    let measuring = words.first().filter(|word| matches!(word.as_str(), "run" | "sim"));
+    let measuring = words.first().filter(|word| matches!(word.as_str(), "run" | "sim" | "sweep"));
     let Some((name, run)) = measuring.and_then(|name| Some((name, command.find_subcommand(name)?))) else {
         return (words.to_vec(), Vec::new());
     };
@@ -357,8 +424,8 @@ mod tests {
     #[test]
     fn no_own_option_has_the_name_of_a_job_option() {
         let command = Cli::command();
-        let run = command.find_subcommand("run").unwrap();
-        for argument in run.get_arguments() {
+        let both = ["run", "sim", "sweep"].map(|name| command.find_subcommand(name).unwrap());
+        for argument in both.iter().flat_map(|command| command.get_arguments()) {
             let long = argument.get_long().unwrap_or_default();
             assert!(job::table::find_all(long).is_empty(), "--{long} is a job option too");
         }

@@ -44,6 +44,16 @@ impl Display {
         Self { manner, events, started: Instant::now(), shown: None }
     }
 
+    /// Says how far something is.
+    pub(crate) fn say(&mut self, text: &str) {
+        self.show(text);
+    }
+
+    /// Shows how files are made, and keeps quiet about what follows.
+    pub(crate) fn only_layout(&mut self) -> OnlyLayout<'_> {
+        OnlyLayout(self)
+    }
+
     fn show(&mut self, text: &str) {
         match self.manner {
             // Cut to the terminal: a line that wraps cannot be written over.
@@ -97,6 +107,21 @@ impl Show for Display {
         let terminal = Terminal::stderr();
         let style = report::Style { width: terminal.width, colour: terminal.colour };
         tell(&format!("{}\n", report::text(run, &analyse(run), style)));
+    }
+}
+
+/// Shows the making of files alone: of a run that is one of many.
+pub(crate) struct OnlyLayout<'a>(&'a mut Display);
+
+impl Show for OnlyLayout<'_> {
+    fn layout(&mut self, path: &Path, written: u64, total: u64) {
+        self.0.layout(path, written, total);
+    }
+
+    fn progress(&mut self, _: &Moment) {}
+
+    fn status(&mut self, run: &Run) {
+        self.0.status(run);
     }
 }
 

@@ -32,6 +32,11 @@ impl Events {
         Ok(Self { file: path.map(open).transpose()?, last: None, problem: None })
     }
 
+    /// Nowhere to go.
+    pub(crate) fn none() -> Self {
+        Self { file: None, last: None, problem: None }
+    }
+
     /// Writes one event. What cannot be written must not end the run: [`Events::problem`] tells at its end.
     pub(crate) fn tell(&mut self, event: &Event) {
         if let Some(file) = &mut self.file

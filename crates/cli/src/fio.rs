@@ -100,6 +100,7 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
         seeds,
         command_line: std::iter::once("fio".to_owned()).chain(words.iter().cloned()).collect(),
         status_every: host.status_interval.map(|interval| Duration::from_nanos(interval.get())),
+        interval: measure::INTERVAL,
     };
     let signals = match Signals::install() {
         Ok(signals) => signals,

@@ -18,6 +18,7 @@ mod events;
 mod exit;
 mod explain;
 mod fio;
+mod grid;
 mod growth;
 mod layout;
 mod logs;

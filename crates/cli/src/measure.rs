@@ -8,6 +8,7 @@ use engine::Clock;
 use engine::files::Layout;
 use job::{Dialect, Plan};
 use record::Run;
+use units::Nanos;
 
 use crate::board::Board;
 use crate::crew;
@@ -29,7 +30,12 @@ pub(crate) struct Request<'a> {
     pub(crate) seeds: Seeds,
     pub(crate) command_line: Vec<String>,
     pub(crate) status_every: Option<Duration>,
+    /// Length of the intervals of which the results keep a series.
+    pub(crate) interval: Nanos,
 }
+
+/// The usual length of intervals.
+pub(crate) const INTERVAL: Nanos = Nanos::from_secs(1);
 
 impl Request<'_> {
     /// What is known beside the workers.
@@ -85,6 +91,7 @@ pub(crate) fn measure(
             dialect: request.dialect,
             board: &board,
             turn: crew::turn(request.members),
+            interval: request.interval,
             unmade: &unmade,
         };
         crew::run(request.plan, request.members, &shared, &mut overseer)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use analyse::Verdict;
 use record::Run;
 use report::fio::{self, Options};
-use report::{Diagnosis, Point, Style};
+use report::{Diagnosis, GridPoint, Style};
 
 use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
@@ -30,9 +30,10 @@ enum Kind {
     Text,
     OpenMetrics,
     FioJson,
+    Svg,
 }
 
-const ENDINGS: [(&str, Kind); 6] = [
+const ENDINGS: [(&str, Kind); 7] = [
     // Before `.json`, which it ends with too.
     (".fio.json", Kind::FioJson),
     (".json", Kind::Json),
@@ -40,15 +41,22 @@ const ENDINGS: [(&str, Kind); 6] = [
     (".md", Kind::Markdown),
     (".txt", Kind::Text),
     (".prom", Kind::OpenMetrics),
+    (".svg", Kind::Svg),
 ];
 
-/// What a file of this name holds.
-fn kind(path: &Path) -> Result<Kind, String> {
+/// What the results of a run can be written as.
+const OF_A_RUN: [Kind; 6] = [Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics];
+/// What a search for the knee can be written as.
+const OF_A_SWEEP: [Kind; 4] = [Kind::Json, Kind::Csv, Kind::Text, Kind::Svg];
+
+/// What a file of this name holds, which must be one of `among`.
+fn kind(path: &Path, among: &[Kind]) -> Result<Kind, String> {
     let name = path.to_string_lossy();
     match ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
-        Some((_, kind)) => Ok(*kind),
-        None => {
-            let known: Vec<&str> = ENDINGS.iter().map(|(ending, _)| *ending).collect();
+        Some((_, kind)) if among.contains(kind) => Ok(*kind),
+        _ => {
+            let usable = ENDINGS.iter().filter(|(_, kind)| among.contains(kind));
+            let known: Vec<&str> = usable.map(|(ending, _)| *ending).collect();
             Err(format!("--output {name}: the ending says what to write: use one of {}", known.join(" ")))
         }
     }
@@ -61,7 +69,20 @@ impl Output {
     ///
     /// An ending that stands for nothing, a name given twice, or the system's refusal.
     pub(crate) fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
-        let kinds = paths.iter().map(|path| kind(path)).collect::<Result<Vec<_>, _>>()?;
+        Self::open_as(paths, &OF_A_RUN)
+    }
+
+    /// The same for the results of a search for the knee.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub(crate) fn open_for_sweep(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
+        Self::open_as(paths, &OF_A_SWEEP)
+    }
+
+    fn open_as(paths: &[PathBuf], known: &[Kind]) -> Result<Vec<Self>, String> {
+        let kinds = paths.iter().map(|path| kind(path, known)).collect::<Result<Vec<_>, _>>()?;
         if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
             return Err(format!("--output {}: it is given twice: give each file once", twice.display()));
         }
@@ -84,22 +105,38 @@ impl Output {
             Kind::Markdown => report::markdown(run, verdicts),
             Kind::Text => report::text(run, verdicts, Style { width: 100, colour: false }),
             Kind::OpenMetrics => report::open_metrics(run),
-            Kind::FioJson => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
+            // No pictures of runs: refused before it began.
+            Kind::FioJson | Kind::Svg => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
         };
         self.put(&text)
     }
 
-    /// Writes the results of a sweep.
+    /// Writes the results of a grid.
     ///
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_sweep(&mut self, points: &[Point]) -> Result<(), String> {
+    pub(crate) fn write_grid(&mut self, points: &[GridPoint]) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Json => report::sweep_json(points),
-            Kind::Csv => report::sweep_csv(points),
-            Kind::Markdown => report::sweep_markdown(points),
-            Kind::Text | Kind::OpenMetrics | Kind::FioJson => report::sweep_text(points),
+            Kind::Json => report::grid_json(points),
+            Kind::Csv => report::grid_csv(points),
+            Kind::Markdown => report::grid_markdown(points),
+            Kind::Text | Kind::OpenMetrics | Kind::FioJson | Kind::Svg => report::grid_text(points),
+        };
+        self.put(&text)
+    }
+
+    /// Writes the results of a search for the knee.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_sweep(&mut self, document: &report::sweep::Document) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Svg => report::sweep::svg(document),
+            Kind::Csv => report::sweep::csv(document),
+            Kind::Json => report::sweep::json(document),
+            _ => report::sweep::text(document, Style { width: 100, colour: false }),
         };
         self.put(&text)
     }
@@ -137,19 +174,19 @@ impl Output {
     }
 }
 
-/// Opens the files for the results of a sweep.
+/// Opens the files for the results of a grid.
 ///
 /// # Errors
 ///
 /// What holds one run only, an ending that stands for nothing, or the system's refusal.
-pub(crate) fn open_for_sweep(options: &RunOptions) -> Result<Vec<Output>, String> {
+pub(crate) fn open_for_grid(options: &RunOptions) -> Result<Vec<Output>, String> {
     if !matches!(options.format, Format::Text | Format::Json) {
         return Err("--format: a sweep is printed as text or json".to_owned());
     }
     if options.events.is_some() {
         return Err("--events: a sweep has none: its points run side by side; leave it out".to_owned());
     }
-    let of_one_run = |path: &&PathBuf| matches!(kind(path), Ok(Kind::OpenMetrics | Kind::FioJson));
+    let of_one_run = |path: &&PathBuf| matches!(kind(path, &OF_A_RUN), Ok(Kind::OpenMetrics | Kind::FioJson));
     match options.output.iter().find(of_one_run) {
         Some(path) => Err(format!("--output {}: a sweep is written as .json .csv .md .txt", path.display())),
         None => Output::open_all(&options.output),
@@ -157,8 +194,8 @@ pub(crate) fn open_for_sweep(options: &RunOptions) -> Result<Vec<Output>, String
 }
 
 /// What standard output carries of a sweep.
-pub(crate) fn sweep_document(points: &[Point], format: Format) -> String {
-    if format == Format::Json { report::sweep_json(points) } else { report::sweep_text(points) }
+pub(crate) fn grid_document(points: &[GridPoint], format: Format) -> String {
+    if format == Format::Json { report::grid_json(points) } else { report::grid_text(points) }
 }
 
 /// What standard output carries.

@@ -1,8 +1,9 @@
 //! `fathom run`: measure real devices and files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use analyse::analyse;
+use engine::files::Layout;
 use job::{Diagnostic, Dialect, Plan};
 use report::Event;
 
@@ -10,6 +11,7 @@ use crate::args::RunOptions;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
+use crate::growth::Growth;
 use crate::measure::{self, Measurement, Request, Show};
 use crate::members::{self, HostGround, Member};
 use crate::modelled::{Pace, Use};
@@ -43,12 +45,7 @@ fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Exit {
     if options.explain {
         return outputs::say(&explain::jobs(plan));
     }
-    let layouts = layout::wanted(plan, &members, seeds);
-    let growths = growth::of(&layouts);
-    let mut dangers = safety::check(plan, &members, &options.allow_destroy);
-    dangers.extend(growth::against_no_creation(plan, &members));
-    dangers.extend(growth::against_surprise(&growths, &options.allow_destroy));
-    dangers.extend(layout::without_room(&layouts));
+    let Checked { members, layouts, growths, dangers } = Checked::of(plan, members, seeds, &options.allow_destroy);
     if options.dry_run {
         let said = outputs::say(&explain::dry_run(plan, &members, &growths, &dangers));
         return if dangers.is_empty() { said } else { Exit::Usage };
@@ -65,8 +62,30 @@ fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Exit {
         seeds,
         command_line: command_line(words),
         status_every: None,
+        interval: measure::INTERVAL,
     };
     measure_and_print(options, &request, measure::measure)
+}
+
+/// What a run would do to the files of this host, and what stands against it.
+pub(crate) struct Checked {
+    pub(crate) members: Vec<Member>,
+    pub(crate) layouts: Vec<Layout>,
+    pub(crate) growths: Vec<Growth>,
+    /// Why it must not begin, a line each.
+    pub(crate) dangers: Vec<String>,
+}
+
+impl Checked {
+    pub(crate) fn of(plan: &Plan, members: Vec<Member>, seeds: Seeds, allow_destroy: &[PathBuf]) -> Self {
+        let layouts = layout::wanted(plan, &members, seeds);
+        let growths = growth::of(&layouts);
+        let mut dangers = safety::check(plan, &members, allow_destroy);
+        dangers.extend(growth::against_no_creation(plan, &members));
+        dangers.extend(growth::against_surprise(&growths, allow_destroy));
+        dangers.extend(layout::without_room(&layouts));
+        Self { members, layouts, growths, dangers }
+    }
 }
 
 /// The command line, as results repeat it.

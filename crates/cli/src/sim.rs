@@ -4,24 +4,24 @@ use std::path::Path;
 
 use job::{Around, Diagnostic, Dialect, Job, Plan};
 use record::Run;
-use report::Point;
+use report::GridPoint;
 
 use crate::args::{RunOptions, SimOptions};
 use crate::exit::Exit;
-use crate::measure::{Request, Show};
+use crate::grid::{self, Axis, on_all_processors};
+use crate::measure::{self, Request, Show};
 use crate::members::{self, Member};
 use crate::modelled::{self, Fitting, Pace, Volumes};
 use crate::overseer::Moment;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
-use crate::sweep::{self, Axis, on_all_processors};
 use crate::{diagnostics, explain, logs, outputs, run};
 
 /// Simulates.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
     if !options.sweep.is_empty() {
-        return sweep(options, jobs, words);
+        return grid(options, jobs, words);
     }
     let options = &options.run;
     let Some(plan) = run::read(options, jobs) else { return Exit::Usage };
@@ -29,14 +29,14 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
 }
 
 /// A simulation that is ready to begin.
-struct Scene {
-    plan: Plan,
+pub(crate) struct Scene {
+    pub(crate) plan: Plan,
     members: Vec<Member>,
-    fitting: Fitting,
+    pub(crate) fitting: Fitting,
 }
 
 impl Scene {
-    fn set(mut plan: Plan, seeds: Seeds) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn set(mut plan: Plan, seeds: Seeds) -> Result<Self, Vec<Diagnostic>> {
         let volumes = Volumes::resolve(&mut plan)?;
         let (members, unfit) = members::enlist(&plan, Dialect::Strict, seeds, &volumes);
         if !unfit.is_empty() {
@@ -46,7 +46,12 @@ impl Scene {
         Ok(Self { plan, members, fitting })
     }
 
-    fn request<'a>(&'a self, seeds: Seeds, words: &[String]) -> Request<'a> {
+    /// Which volumes it would be on.
+    pub(crate) fn told(&self) -> String {
+        explain::simulation(&self.plan, &self.members, &self.fitting)
+    }
+
+    pub(crate) fn request<'a>(&'a self, seeds: Seeds, words: &[String]) -> Request<'a> {
         Request {
             plan: &self.plan,
             dialect: Dialect::Strict,
@@ -55,6 +60,7 @@ impl Scene {
             seeds,
             command_line: run::command_line(words),
             status_every: None,
+            interval: measure::INTERVAL,
         }
     }
 }
@@ -73,7 +79,7 @@ pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace
         return outputs::say(&explain::jobs(&scene.plan));
     }
     if options.dry_run {
-        return outputs::say(&explain::simulation(&scene.plan, &scene.members, &scene.fitting));
+        return outputs::say(&scene.told());
     }
     run::measure_and_print(options, &scene.request(seeds, words), |request, signals, show| {
         Ok(modelled::measure(request, &scene.fitting, pace, signals, show))
@@ -81,7 +87,7 @@ pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace
 }
 
 /// Simulates every combination of settings.
-fn sweep(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
+fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
     let points = match points(options, jobs) {
         Ok(points) => points,
         Err(exit) => return exit,
@@ -90,7 +96,7 @@ fn sweep(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
     if options.explain || options.dry_run {
         return outputs::say(&points.iter().map(|point| told(point, options)).collect::<String>());
     }
-    let mut files = match outputs::open_for_sweep(options) {
+    let mut files = match outputs::open_for_grid(options) {
         Ok(files) => files,
         Err(problem) => {
             eprintln!("fathom: {problem}\nfathom: nothing was simulated");
@@ -112,15 +118,15 @@ fn sweep(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
         let request = scene.request(seeds, words);
         let measured = modelled::measure(&request, &scene.fitting, Pace::Virtual, &signals, &mut Unseen);
         let verdicts = analyse::analyse(&measured.run);
-        Some(Point { settings: settings.clone(), run: measured.run, verdicts })
+        Some(GridPoint { settings: settings.clone(), run: measured.run, verdicts })
     });
-    let simulated: Vec<Point> = simulated.into_iter().flatten().collect();
+    let simulated: Vec<GridPoint> = simulated.into_iter().flatten().collect();
     if signals.end().is_some() {
         let (begun, all) = (simulated.len(), points.len());
         eprintln!("fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short");
     }
-    let said = outputs::say(&outputs::sweep_document(&simulated, options.format));
-    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_sweep(&simulated).err()).collect();
+    let said = outputs::say(&outputs::grid_document(&simulated, options.format));
+    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_grid(&simulated).err()).collect();
     for problem in &unwritten {
         eprintln!("fathom: {problem}");
     }
@@ -133,11 +139,7 @@ fn sweep(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
 
 /// One point of a sweep that is only talked about.
 fn told((settings, scene): &Prepared, options: &RunOptions) -> String {
-    let told = if options.explain {
-        explain::jobs(&scene.plan)
-    } else {
-        explain::simulation(&scene.plan, &scene.members, &scene.fitting)
-    };
+    let told = if options.explain { explain::jobs(&scene.plan) } else { scene.told() };
     format!("with {}:\n{told}\n", words_of(settings))
 }
 
@@ -150,8 +152,8 @@ type Prepared = (Vec<(String, String)>, Scene);
 
 /// Every point of a sweep, ready; or what is wrong with the first that is not, on standard error.
 fn points(options: &SimOptions, jobs: &[String]) -> Result<Vec<Prepared>, Exit> {
-    let axes: Result<Vec<Axis>, String> = options.sweep.iter().map(|text| Axis::parse(text)).collect();
-    let axes = axes.and_then(|axes| sweep::check(&axes).map(|()| axes)).map_err(|problem| {
+    let axes: Result<Vec<Axis>, String> = options.sweep.iter().map(|text| Axis::parse("--sweep", text)).collect();
+    let axes = axes.and_then(|axes| grid::check("--sweep", &axes).map(|()| axes)).map_err(|problem| {
         eprintln!("fathom: {problem}\nfathom: nothing was simulated");
         Exit::Usage
     })?;
@@ -163,29 +165,44 @@ fn points(options: &SimOptions, jobs: &[String]) -> Result<Vec<Prepared>, Exit> 
         })?;
         Ok((settings, scene))
     };
-    sweep::combinations(&axes).into_iter().map(prepare).collect()
+    grid::combinations(&axes).into_iter().map(prepare).collect()
 }
 
 /// The simulation of one point.
 fn point(options: &RunOptions, jobs: &[String], settings: &[(String, String)]) -> Result<Scene, Vec<Diagnostic>> {
-    let mut around = around(options.on.as_deref());
-    let of_volume = |key: &str| key.strip_prefix(ON).map(str::to_owned);
-    let is_option = |key: &str| !job::table::find_all(key).is_empty();
-    around.after = settings.iter().filter(|(key, _)| is_option(key)).cloned().collect();
-    let parsed = job::parse_job_arguments(jobs, &options.section, &around, Dialect::Strict, &Outside);
-    let (mut plan, _) = parsed.into_result()?;
-    for (key, value) in settings.iter().filter(|(key, _)| !is_option(key)) {
-        let key = of_volume(key).unwrap_or_else(|| key.clone());
-        for job in &mut plan.jobs {
-            let Some(words) = &mut job.engine.volume else { continue };
-            *words = modelled::with_key(words, &key, value);
-            job.echo.retain(|(name, _)| name != "volume");
-            job.echo.push(("volume".to_owned(), words.clone()));
+    let words = JobWords { jobs, sections: &options.section, around: around(options.on.as_deref()) };
+    Scene::set(words.with(settings)?, Seeds::new(options.seed))
+}
+
+/// The words that jobs are made of, once and again.
+pub(crate) struct JobWords<'a> {
+    pub(crate) jobs: &'a [String],
+    pub(crate) sections: &'a [String],
+    pub(crate) around: Around,
+}
+
+impl JobWords<'_> {
+    /// The jobs with some settings set anew: options of theirs, or keys of their volumes.
+    pub(crate) fn with(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
+        let of_volume = |key: &str| key.strip_prefix(ON).map(str::to_owned);
+        let is_option = |key: &str| !job::table::find_all(key).is_empty();
+        let mut around = self.around.clone();
+        around.after.extend(settings.iter().filter(|(key, _)| is_option(key)).cloned());
+        let parsed = job::parse_job_arguments(self.jobs, self.sections, &around, Dialect::Strict, &Outside);
+        let (mut plan, _) = parsed.into_result()?;
+        for (key, value) in settings.iter().filter(|(key, _)| !is_option(key)) {
+            let key = of_volume(key).unwrap_or_else(|| key.clone());
+            for job in &mut plan.jobs {
+                let Some(words) = &mut job.engine.volume else { continue };
+                *words = modelled::with_key(words, &key, value);
+                job.echo.retain(|(name, _)| name != "volume");
+                job.echo.push(("volume".to_owned(), words.clone()));
+            }
         }
-    }
-    match plan.jobs.iter().find(|job| logs::are_wanted(&job.stats)) {
-        Some(job) => Err(vec![unloggable(job)]),
-        None => Scene::set(plan, Seeds::new(options.seed)),
+        match plan.jobs.iter().find(|job| logs::are_wanted(&job.stats)) {
+            Some(job) => Err(vec![unloggable(job)]),
+            None => Ok(plan),
+        }
     }
 }
 
@@ -203,7 +220,7 @@ fn unloggable(job: &Job) -> Diagnostic {
 const ON: &str = "on.";
 
 /// Nobody watches one point of many.
-struct Unseen;
+pub(crate) struct Unseen;
 
 impl Show for Unseen {
     fn layout(&mut self, _: &Path, _: u64, _: u64) {}

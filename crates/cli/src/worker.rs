@@ -29,6 +29,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) board: &'a Board,
     /// [`SeatWatch::turn`].
     pub(crate) turn: Option<Nanos>,
+    /// Length of the intervals of the series.
+    pub(crate) interval: Nanos,
     /// Files that could not be made.
     pub(crate) unmade: &'a Unmade,
 }
@@ -131,7 +133,7 @@ fn attempt(
     let files = open(member, job, shared)?;
     let mut logs = LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?;
     let setup = setup(job, &issuer, shared.clock);
-    let worker = drive::Worker::new(issuer, Meter::new(meter_options(job)), policy(member, job, seed));
+    let worker = drive::Worker::new(issuer, Meter::new(meter_options(job, shared.interval)), policy(member, job, seed));
     let seat = shared.board.seat(member.number);
     let used_before = Usage::default();
     let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut(), used_before, turn: shared.turn };
@@ -326,7 +328,7 @@ fn delay(member: &Member, job: &Job, seed: u64) -> Nanos {
 }
 
 /// What is counted of a job.
-pub(crate) fn meter_options(job: &Job) -> meter::Options {
+pub(crate) fn meter_options(job: &Job, interval: Nanos) -> meter::Options {
     let stats = &job.stats;
     let latencies = stats.stats && !stats.gtod_reduce;
     // Who carries out an operation at once never submits; fio has no such figure either.
@@ -348,6 +350,7 @@ pub(crate) fn meter_options(job: &Job) -> meter::Options {
             iops: stats.write_iops_log.is_some(),
             window: stats.log_avg,
         },
+        interval,
         ..meter::Options::default()
     }
 }

@@ -3,6 +3,7 @@
 use units::Nanos;
 
 use crate::logs::{LogEntry, LogOptions, Logs};
+use crate::series::Series;
 use crate::summary::{Direction, DirectionSummary, Latency, Summary};
 
 /// What is to be measured.
@@ -26,6 +27,8 @@ pub struct Options {
     pub bandwidth: bool,
     /// Length of the windows of those samples.
     pub window: Nanos,
+    /// Length of the intervals of the series.
+    pub interval: Nanos,
     /// Which logs are kept.
     pub logs: LogOptions,
 }
@@ -42,6 +45,7 @@ impl Default for Options {
             open_loop: false,
             bandwidth: true,
             window: Nanos::from_millis(500),
+            interval: Nanos::from_secs(1),
             logs: LogOptions::default(),
         }
     }
@@ -150,7 +154,7 @@ impl Meter {
             window_bytes: [0; 3],
             prompt: Default::default(),
             logs,
-            summary: Summary { workers: 1, ..Summary::default() },
+            summary: Summary { workers: 1, series: Series::new(options.interval), ..Summary::default() },
             options,
         }
     }

@@ -103,6 +103,10 @@ impl Series {
 
     /// Adds the series of a worker that ran beside this one.
     pub fn merge(&mut self, other: &Self) {
+        if self.intervals.is_empty() {
+            *self = other.clone();
+            return;
+        }
         let mut other = other.clone();
         while self.width < other.width {
             self.double();
@@ -144,6 +148,15 @@ mod tests {
         assert!(series.intervals().len() <= INTERVALS_MAX);
         assert_eq!(series.intervals().iter().map(|i| i.ios[0]).sum::<u64>(), 100_000);
         assert_eq!(series.width(), Nanos::from_millis(32));
+    }
+
+    #[test]
+    fn fine_intervals_stay_fine_beside_one_that_has_seen_nothing() {
+        let mut fine = Series::new(Nanos::from_millis(30));
+        fine.at(Nanos::from_millis(100)).ios[0] += 7;
+        let mut together = Series::default();
+        together.merge(&fine);
+        assert_eq!(together, fine);
     }
 
     #[test]

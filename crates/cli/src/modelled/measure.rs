@@ -174,7 +174,11 @@ impl Theatre<'_> {
         let mut policy = worker::policy(member, job, seed);
         // A model's time stands still while operations are handed over: there is nothing to win by small groups.
         policy.batch = policy.batch.or(Some(policy.depth));
-        cast.workers.push(drive::Worker::new(issuer, Meter::new(worker::meter_options(job)), policy));
+        cast.workers.push(drive::Worker::new(
+            issuer,
+            Meter::new(worker::meter_options(job, self.request.interval)),
+            policy,
+        ));
         cast.seats.push(Seat {
             depth: worker::depth(job),
             files: self.fitting.places[member.number].clone(),

@@ -5,9 +5,9 @@ use record::{JobResult, Kind, Run};
 use serde::Serialize;
 use units::{Bytes, Nanos, count};
 
-/// One run of a sweep.
+/// One run of a grid.
 #[derive(Clone, Debug, Serialize)]
-pub struct Point {
+pub struct GridPoint {
     /// What was set for it: names and values, in the order of the sweeps.
     pub settings: Vec<(String, String)>,
     /// The run.
@@ -19,13 +19,13 @@ pub struct Point {
 
 #[derive(Serialize)]
 struct Document<'a> {
-    sweep: &'a [Point],
+    sweep: &'a [GridPoint],
 }
 
 const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
 
 /// One row of a table: a result of a point, one kind of operation.
-fn rows(points: &[Point]) -> impl Iterator<Item = (&Point, usize, &JobResult, Kind)> {
+fn rows(points: &[GridPoint]) -> impl Iterator<Item = (&GridPoint, usize, &JobResult, Kind)> {
     points.iter().flat_map(|point| {
         point.run.jobs.iter().enumerate().flat_map(move |(index, job)| {
             let used = job.result.kinds().filter(|(_, result)| result.ios > 0);
@@ -35,13 +35,13 @@ fn rows(points: &[Point]) -> impl Iterator<Item = (&Point, usize, &JobResult, Ki
 }
 
 /// Columns that say which result and kind a row is, where there are several.
-fn labels(points: &[Point]) -> (bool, bool) {
+fn labels(points: &[GridPoint]) -> (bool, bool) {
     let jobs = points.iter().any(|point| point.run.jobs.len() > 1);
     let kinds = rows(points).any(|(_, _, job, _)| job.result.kinds().filter(|(_, result)| result.ios > 0).count() > 1);
     (jobs, kinds)
 }
 
-fn table(points: &[Point]) -> (Vec<String>, Vec<Vec<String>>) {
+fn table(points: &[GridPoint]) -> (Vec<String>, Vec<Vec<String>>) {
     let (jobs, kinds) = labels(points);
     let settings = points.first().map_or(&[][..], |point| &point.settings);
     let mut head: Vec<String> = settings.iter().map(|(name, _)| name.clone()).collect();
@@ -66,7 +66,7 @@ fn table(points: &[Point]) -> (Vec<String>, Vec<Vec<String>>) {
 }
 
 /// What limited a result, in a few words.
-fn limit(point: &Point, job: usize) -> String {
+fn limit(point: &GridPoint, job: usize) -> String {
     let verdict = point.verdicts.iter().find(|verdict| verdict.job == job);
     let Some(finding) = verdict.map(|verdict| &verdict.headline) else { return String::new() };
     match (finding.code, &finding.subject) {
@@ -80,7 +80,7 @@ fn limit(point: &Point, job: usize) -> String {
 
 /// A table for people: the settings on the left, what they brought on the right.
 #[must_use]
-pub fn sweep_text(points: &[Point]) -> String {
+pub fn grid_text(points: &[GridPoint]) -> String {
     let (head, body) = table(points);
     let width =
         |column: usize| std::iter::once(&head).chain(&body).map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -97,7 +97,7 @@ pub fn sweep_text(points: &[Point]) -> String {
 
 /// One JSON document: `sweep` holds the points, each with its `settings` beside what a run has.
 #[must_use]
-pub fn sweep_json(points: &[Point]) -> String {
+pub fn grid_json(points: &[GridPoint]) -> String {
     let mut text = serde_json::to_string_pretty(&Document { sweep: points }).unwrap_or_default();
     text.push('\n');
     text
@@ -105,7 +105,7 @@ pub fn sweep_json(points: &[Point]) -> String {
 
 /// Comma-separated values: the settings, then the columns of [`crate::csv`].
 #[must_use]
-pub fn sweep_csv(points: &[Point]) -> String {
+pub fn grid_csv(points: &[GridPoint]) -> String {
     let mut out = String::new();
     for (index, point) in points.iter().enumerate() {
         let names: Vec<&str> = point.settings.iter().map(|(name, _)| name.as_str()).collect();
@@ -120,9 +120,9 @@ pub fn sweep_csv(points: &[Point]) -> String {
     out
 }
 
-/// A Markdown table with the columns of [`sweep_text`].
+/// A Markdown table with the columns of [`grid_text`].
 #[must_use]
-pub fn sweep_markdown(points: &[Point]) -> String {
+pub fn grid_markdown(points: &[GridPoint]) -> String {
     let (head, body) = table(points);
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let rule = vec!["--:".to_owned(); head.len()];

@@ -22,9 +22,9 @@ impl Axis {
     /// # Errors
     ///
     /// What is wrong with it, and how it is written.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(option: &str, text: &str) -> Result<Self, String> {
         let usage = |what: &str| {
-            format!("--sweep {text}: {what}: write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
+            format!("{option} {text}: {what}: write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
         };
         let (key, range) = text.split_once('=').ok_or_else(|| usage("there is no `=`"))?;
         if key.is_empty() {
@@ -119,17 +119,17 @@ impl<'a> Number<'a> {
 /// # Errors
 ///
 /// There are too many, or two of one key.
-pub(crate) fn check(axes: &[Axis]) -> Result<(), String> {
+pub(crate) fn check(option: &str, axes: &[Axis]) -> Result<(), String> {
     if let Some((_, axis)) =
         axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
     {
-        return Err(format!("--sweep {}=…: it is swept twice: write its values into one --sweep", axis.key));
+        return Err(format!("{option} {}=…: it is given twice: write its values into one {option}", axis.key));
     }
     let points = axes.iter().fold(1_usize, |points, axis| points.saturating_mul(axis.values.len()));
     if points <= POINTS_MAX {
         return Ok(());
     }
-    Err(format!("--sweep: {points} combinations are more than {POINTS_MAX}: take larger steps"))
+    Err(format!("{option}: {points} combinations are more than {POINTS_MAX}: take larger steps"))
 }
 
 /// All combinations of the values of all axes, the last one changing fastest.
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<String> {
-        Axis::parse(text).unwrap().values
+        Axis::parse("--sweep", text).unwrap().values
     }
 
     #[test]
@@ -189,22 +189,22 @@ mod tests {
     #[test]
     fn what_does_not_go_up_is_refused() {
         for text in ["iodepth", "=1..2", "iodepth=8..1", "iodepth=1..8x1", "iodepth=1..8/0", "iodepth=a..b", "x=1,,2"] {
-            let error = Axis::parse(text).unwrap_err();
+            let error = Axis::parse("--sweep", text).unwrap_err();
             assert!(error.contains(text) && error.contains("KEY=A..B"), "{error}");
         }
-        assert!(Axis::parse("iodepth=1..1000000/1").is_err());
-        assert!(Axis::parse("iodepth=1..1e6/1").unwrap_err().contains("`1e6` is not a number"));
+        assert!(Axis::parse("--sweep", "iodepth=1..1000000/1").is_err());
+        assert!(Axis::parse("--sweep", "iodepth=1..1e6/1").unwrap_err().contains("`1e6` is not a number"));
     }
 
     #[test]
     fn a_key_is_swept_once() {
-        let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| Axis::parse(text).unwrap());
-        assert!(check(&axes).unwrap_err().contains("a=") && check(&axes[..2]).is_ok());
+        let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| Axis::parse("--sweep", text).unwrap());
+        assert!(check("--sweep", &axes).unwrap_err().contains("a=") && check("--sweep", &axes[..2]).is_ok());
     }
 
     #[test]
     fn the_last_axis_changes_fastest() {
-        let axes = [Axis::parse("a=1,2").unwrap(), Axis::parse("b=x,y").unwrap()];
+        let axes = [Axis::parse("--sweep", "a=1,2").unwrap(), Axis::parse("--sweep", "b=x,y").unwrap()];
         let values = |point: &Vec<(String, String)>| format!("{}{}", point[0].1, point[1].1);
         assert_eq!(combinations(&axes).iter().map(values).collect::<Vec<_>>(), ["1x", "1y", "2x", "2y"]);
     }

@@ -1,0 +1,102 @@
+//! How a depth is split over workers, and the line for fio that does it.
+
+use analyse::knee::{Curve, Fit};
+use job::{Engine, Job, Plan};
+use report::sweep::Advice;
+
+/// `iodepth` and `numjobs` that make `depth` operations in flight.
+pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
+    if !job.engine.engine.is_async() {
+        return (1, depth);
+    }
+    let workers = job.grouping.numjobs.max(1);
+    (depth.div_ceil(workers).max(1), workers)
+}
+
+/// Operations a second that one worker issues with ease where nothing was measured.
+const EASY_IOPS: f64 = 200_000.0;
+/// How busy a worker may be.
+const BUSY: f64 = 0.7;
+
+/// A knee that is this close above a whole number is that number.
+const EXACT: f64 = 0.995;
+
+/// What to set to be at the knee; `None` where there is none.
+pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps: &usize) -> Option<Advice> {
+    let (depth, iops) = match &fit.curve {
+        Curve::Knee(knee) => ((knee.depth.value * EXACT).ceil(), knee.xmax.value),
+        Curve::Flat { depth, xmax, .. } => (f64::from(*depth), xmax.value),
+        _ => return None,
+    };
+    let job = &plan.jobs[0];
+    let depth = depth.max(1.0) as u32;
+    let wanted = cpu_per_io_ns.map_or(iops / EASY_IOPS, |ns| iops * ns / 1e9 / BUSY);
+    // More workers than processors get in each other's way.
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let most = if cpu_per_io_ns.is_some() { processors } else { 64 };
+    let numjobs = match job.grouping.numjobs {
+        _ if !job.engine.engine.is_async() => depth,
+        1 => (wanted.ceil() as u32).clamp(1, depth.min(most)),
+        given => given,
+    };
+    let iodepth = if job.engine.engine.is_async() { depth.div_ceil(numjobs) } else { 1 };
+    let line = fio_line(plan, job, iodepth, numjobs);
+    Some(Advice { depth: iodepth * numjobs, iodepth, numjobs, fio: line.filter(|_| *sweeps == 1), cpu_per_io_ns })
+}
+
+/// Options that the line sets itself.
+const OWN: [&str; 14] = [
+    "name",
+    "iodepth",
+    "numjobs",
+    "runtime",
+    "ramp_time",
+    "time_based",
+    "ioengine",
+    "volume",
+    "rw",
+    "bs",
+    "direct",
+    "filename",
+    "group_reporting",
+    "thread",
+];
+
+/// The command line for fio.
+fn fio_line(plan: &Plan, job: &Job, iodepth: u32, numjobs: u32) -> Option<String> {
+    let given = |name: &str| {
+        let all = plan.globals.iter().chain(&job.echo);
+        all.filter(|(known, _)| known == name).map(|(_, value)| value.clone()).next_back()
+    };
+    let modelled = job.engine.engine == Engine::Model;
+    let engine = if modelled { "io_uring" } else { job.engine.engine.name() };
+    let target = match given("filename") {
+        Some(name) => Some(name),
+        None if modelled => Some("/dev/DISK".to_owned()),
+        None => None,
+    };
+    let direct = if modelled || job.engine.direct { "1" } else { "0" };
+    let mut options = vec![("name", job.name.clone())];
+    options.extend(target.map(|target| ("filename", target)));
+    options.push(("rw", given("rw").unwrap_or_else(|| "randread".to_owned())));
+    options.push(("bs", given("bs").unwrap_or_else(|| "4k".to_owned())));
+    options.push(("direct", direct.to_owned()));
+    options.push(("ioengine", engine.to_owned()));
+    options.push(("iodepth", iodepth.to_string()));
+    options.push(("numjobs", numjobs.to_string()));
+    options.push(("time_based", "1".to_owned()));
+    options.push(("runtime", "60".to_owned()));
+    let rest = plan.globals.iter().chain(&job.echo).filter(|(name, _)| !OWN.contains(&name.as_str()));
+    let mut words: Vec<String> = options.iter().map(|(name, value)| word(name, value)).collect();
+    words.extend(rest.map(|(name, value)| word(name, value)));
+    words.push("--group_reporting".to_owned());
+    Some(format!("fio {}", words.join(" ")))
+}
+
+/// One option, quoted where a shell would read it otherwise.
+fn word(name: &str, value: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,%+=@".contains(c);
+    let quoted =
+        if value.chars().all(plain) { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) };
+    if value.is_empty() { format!("--{name}") } else { format!("--{name}={quoted}") }
+}

@@ -1,0 +1,251 @@
+//! What is asked of a sweep: its jobs, its range and its time.
+
+use analyse::knee::search::Settings;
+use job::{Around, Diagnostic, Job, Plan};
+use units::Nanos;
+
+use super::Refusal;
+use super::bench::Bench;
+use crate::args::{Format, SweepOptions};
+use crate::grid::{self, Axis};
+use crate::modelled::{self, Use};
+use crate::seeds::Seeds;
+use crate::sim::{self, JobWords};
+
+/// The options of a sweep, understood.
+pub(crate) struct Question {
+    jobs: Vec<String>,
+    sections: Vec<String>,
+    around: Around,
+    axes: Vec<Axis>,
+    pub(crate) allow_destroy: Vec<std::path::PathBuf>,
+    pub(crate) seeds: Seeds,
+    depth_max: Option<u32>,
+    precision: f64,
+    budget_s: Option<f64>,
+    pub(crate) real_time: bool,
+}
+
+/// What a sweep does where nobody says anything: the load that providers state their IOPS for.
+const DEFAULTS: [(&str, &str); 3] = [("rw", "randread"), ("bs", "4k"), ("direct", "1")];
+/// The deepest depth where nobody names one.
+const DEPTH_MAX: u32 = 4096;
+/// The same on devices: blk-mq queues are seldom deeper.
+const DEVICE_DEPTH_MAX: u32 = 1024;
+/// Seconds for all probes on a device where nobody says otherwise.
+const BUDGET_S: f64 = 60.0;
+
+impl Question {
+    pub(crate) fn read(options: &SweepOptions, jobs: &[String]) -> Result<Self, Refusal> {
+        let mut problems = Vec::new();
+        let mut note = |problem: String| problems.push(problem);
+        let precision = share(&options.precision).unwrap_or_else(|| {
+            note(format!("--precision {}: write a share from 0.5% to 50%, such as --precision 5%", options.precision));
+            0.05
+        });
+        let budget_s = options.budget.as_deref().and_then(|text| {
+            let budget = seconds(text);
+            if budget.is_none() {
+                note(format!("--budget {text}: write a time of at least a second, such as --budget 60s or 5m"));
+            }
+            budget
+        });
+        if !matches!(options.format, Format::Text | Format::Json) {
+            note("--format: a sweep is printed as text or json".to_owned());
+        }
+        let axes: Vec<Axis> =
+            options.over.iter().filter_map(|text| Axis::parse("--over", text).map_err(&mut note).ok()).collect();
+        if let Some(axis) = axes.iter().find(|axis| matches!(axis.key.as_str(), "iodepth" | "runtime" | "ramp_time")) {
+            note(format!("--over {}=…: that is what a sweep finds by itself: leave it out", axis.key));
+        }
+        if let Err(problem) = grid::check("--over", &axes) {
+            note(problem);
+        }
+        if !problems.is_empty() {
+            return Err(Refusal::Words(problems));
+        }
+        let mut around = sim::around(options.on.as_deref());
+        around.before.splice(0..0, DEFAULTS.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        if options.on.is_none() {
+            around.before.push(("ioengine".to_owned(), default_engine().to_owned()));
+        }
+        let mut question = Self {
+            jobs: jobs.to_vec(),
+            sections: options.section.clone(),
+            around,
+            axes,
+            allow_destroy: options.allow_destroy.clone(),
+            seeds: Seeds::new(options.seed),
+            depth_max: options.depth_max,
+            precision,
+            budget_s,
+            real_time: options.real_time,
+        };
+        question.name_the_job();
+        Ok(question)
+    }
+
+    /// A job needs no name here: there is only one.
+    fn name_the_job(&mut self) {
+        let unnamed = |problems: Vec<Diagnostic>| problems.iter().all(|problem| problem.code == job::NO_JOBS);
+        if self.plan(&[], None).err().is_some_and(unnamed) {
+            self.jobs.push("--name=sweep".to_owned());
+        }
+    }
+
+    /// All settings that the depth is swept for.
+    pub(crate) fn combinations(&self) -> Vec<Vec<(String, String)>> {
+        grid::combinations(&self.axes)
+    }
+
+    /// The jobs under some settings, and with one probe's depth and time.
+    pub(crate) fn plan(&self, settings: &[(String, String)], shape: Option<&Shape>) -> Result<Plan, Vec<Diagnostic>> {
+        let words = JobWords { jobs: &self.jobs, sections: &self.sections, around: self.around.clone() };
+        let mut settings = settings.to_vec();
+        settings.extend(shape.map(Shape::options).unwrap_or_default());
+        words.with(&settings)
+    }
+
+    /// What the search may do.
+    pub(crate) fn settings(&self, bench: &Bench) -> Settings {
+        let virtual_time = bench.is_virtual();
+        let most = self.depth_max.unwrap_or(if virtual_time { DEPTH_MAX } else { DEVICE_DEPTH_MAX });
+        let common = Settings {
+            step: 1,
+            most,
+            precision: self.precision,
+            budget_s: self.budget_s.unwrap_or(f64::INFINITY),
+            short_s: 0.05,
+            rung_s: 7200.0,
+            long_s: 7200.0,
+            operations: 40_000.0,
+            warm_up_s: 0.03,
+            seed: self.seeds.printed(bench.plan()),
+        };
+        if virtual_time {
+            return common;
+        }
+        let budget_s = self.budget_s.unwrap_or(BUDGET_S);
+        let scale = budget_s / BUDGET_S;
+        Settings {
+            budget_s,
+            short_s: scale.min(1.0),
+            rung_s: 2.0 * scale.min(1.0),
+            long_s: 6.0 * scale,
+            operations: 5_000.0 * scale.max(1.0),
+            warm_up_s: 0.3 * scale.min(1.0),
+            ..common
+        }
+    }
+
+    /// The seed with which `--seed` repeats it.
+    pub(crate) fn seed(&self, benches: &[Bench]) -> u64 {
+        benches.first().map_or(0, |bench| self.seeds.printed(bench.plan()))
+    }
+}
+
+/// Depth and time of one probe, as options of a job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) iodepth: u32,
+    pub(crate) numjobs: u32,
+    pub(crate) warm_up_s: f64,
+    pub(crate) seconds: f64,
+}
+
+impl Shape {
+    fn options(&self) -> Vec<(String, String)> {
+        let time = |seconds: f64| format!("{}us", (seconds * 1e6).round().max(1.0));
+        let options = [
+            ("iodepth", self.iodepth.to_string()),
+            ("numjobs", self.numjobs.to_string()),
+            ("time_based", "1".to_owned()),
+            ("ramp_time", time(self.warm_up_s)),
+            ("runtime", time(self.seconds)),
+        ];
+        options.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    }
+}
+
+/// The one job of a plan, if it is one whose depth can be swept.
+pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
+    let [job] = plan.jobs.as_slice() else {
+        let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
+        let problem = format!(
+            "a sweep takes one job, and there are {}: name one of {} with --section",
+            names.len(),
+            names.join(", ")
+        );
+        return Err(Refusal::Words(vec![problem]));
+    };
+    let (extent, pace) = (&job.extent, &job.pace);
+    let paced =
+        [&pace.rate, &pace.rate_iops].iter().any(|rate| [rate.read, rate.write, rate.trim].iter().any(Option::is_some));
+    let wrong = [
+        ("number_ios", extent.number_ios.is_some(), "ends probes before their time"),
+        ("io_size", extent.io_size.is_some(), "ends probes before their time"),
+        ("rate_iops", paced, "sets the pace, so that the depth does not"),
+        ("thinktime", pace.thinktime > Nanos::ZERO, "leaves the queue empty at times"),
+        ("startdelay", extent.startdelay.1 > Nanos::ZERO, "puts every probe off"),
+        ("verify", job.verify.method.is_some(), "reads back between probes"),
+    ];
+    let problems: Vec<Diagnostic> = wrong
+        .iter()
+        .filter(|(_, given, _)| *given)
+        .map(|(option, _, why)| {
+            Diagnostic::error("unsweepable", format!("job `{}`: `{option}` {why}", job.name))
+                .at(job.origin.of(option).cloned())
+                .remedy("leave it out: a sweep sets depth and time by itself")
+        })
+        .collect();
+    if problems.is_empty() { Ok(job) } else { Err(Refusal::Jobs(problems)) }
+}
+
+/// Where the jobs are; a mixture is nowhere.
+pub(crate) fn is_modelled(plan: &Plan) -> bool {
+    modelled::used(plan) == Use::Everywhere
+}
+
+/// `io_uring`, unless the kernel's administrator has switched it off.
+fn default_engine() -> &'static str {
+    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
+    if disabled.is_ok_and(|text| text.trim() != "0") { "libaio" } else { "io_uring" }
+}
+
+/// `5%` or `0.05`.
+fn share(text: &str) -> Option<f64> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share = number.trim().parse::<f64>().ok()? / unit;
+    (0.005..=0.5).contains(&share).then_some(share)
+}
+
+/// `90`, `60s`, `5m`, `1h`.
+fn seconds(text: &str) -> Option<f64> {
+    let (number, unit) = match text.trim_end_matches(|c: char| c.is_ascii_alphabetic()) {
+        number if number.len() == text.len() => (number, "s"),
+        number => (number, &text[number.len()..]),
+    };
+    let unit_s = match unit {
+        "ms" => 1e-3,
+        "s" | "sec" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    let seconds = number.parse::<f64>().ok()? * unit_s;
+    (1.0..=1e7).contains(&seconds).then_some(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_times_are_read_with_their_units() {
+        assert_eq!((share("5%"), share("0.02"), share("2 %")), (Some(0.05), Some(0.02), Some(0.02)));
+        assert_eq!((share("5"), share("0"), share("x%")), (None, None, None));
+        let times = ["90", "60s", "5m", "1h", "1500ms", "0.5s", "s", "5 days"].map(seconds);
+        let wanted = [Some(90.0), Some(60.0), Some(300.0), Some(3600.0), Some(1.5), None, None, None];
+        assert_eq!(times, wanted);
+    }
+}

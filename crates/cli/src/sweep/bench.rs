@@ -1,0 +1,410 @@
+//! Where probes are made: on a modelled volume in virtual time, several side by side, or on a device one after the other.
+
+use analyse::knee::search::{Probe, Reading, Search};
+use analyse::knee::steady;
+use analyse::knee::{Curve, Fit};
+use analyse::{Code, Finding, Severity};
+use job::{Dialect, Job, Plan};
+use record::{Interval, Run};
+use report::sweep::{Burst, Sweep};
+use units::{Bytes, Nanos};
+use volume::Burst as Credit;
+
+use super::Refusal;
+use super::advice;
+use super::ask::{self, Question, Shape};
+use crate::display::Display;
+use crate::explain;
+use crate::grid::on_all_processors;
+use crate::measure::{self, Measurement, Request};
+use crate::members::{self, HostGround};
+use crate::modelled::{self, Pace};
+use crate::run::{self, Checked};
+use crate::signals::Signals;
+use crate::sim::{Scene, Unseen};
+
+/// One search's place.
+pub(crate) struct Bench {
+    settings: Vec<(String, String)>,
+    plan: Plan,
+    place: Place,
+    /// What the deepest probe brought beside its reading, and its depth.
+    deepest: Option<(u32, Run)>,
+}
+
+enum Place {
+    /// Volumes in virtual time.
+    Virtual,
+    /// Volumes at their own pace.
+    Model,
+    /// Files and devices of this host.
+    Host,
+}
+
+/// How many simulations are asked for at once: a constant, so that the answer depends on no host.
+const SIDE_BY_SIDE: usize = 4;
+/// Into how many intervals a probe is cut.
+const INTERVALS: f64 = 40.0;
+
+impl Bench {
+    /// Checks everything that can be checked before anything is touched.
+    pub(crate) fn set(question: &Question, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
+        let plan = question.plan(&settings, None).map_err(Refusal::Jobs)?;
+        ask::only_job(&plan)?;
+        let place = match (ask::is_modelled(&plan), question.real_time) {
+            (true, true) => Place::Model,
+            (true, false) => Place::Virtual,
+            (false, _) => Place::Host,
+        };
+        let bench = Self { settings, plan, place, deepest: None };
+        let deepest = question.settings(&bench).most / bench.workers() * bench.workers();
+        // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
+        for depth in [bench.workers(), deepest.max(bench.workers())] {
+            let plan =
+                bench.plan_of(question, &Probe { depth, warm_up_s: 0.0, seconds: 1.0 }).map_err(Refusal::Jobs)?;
+            match bench.place {
+                Place::Host => drop(bench.checked(question, &plan)?),
+                Place::Virtual | Place::Model => drop(Scene::set(plan, question.seeds).map_err(Refusal::Jobs)?),
+            }
+        }
+        Ok(bench)
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn job(&self) -> &Job {
+        &self.plan.jobs[0]
+    }
+
+    pub(crate) fn is_virtual(&self) -> bool {
+        matches!(self.place, Place::Virtual)
+    }
+
+    /// What depths are multiples of.
+    pub(crate) fn workers(&self) -> u32 {
+        if self.job().engine.engine.is_async() { self.job().grouping.numjobs.max(1) } else { 1 }
+    }
+
+    pub(crate) fn side_by_side(&self) -> usize {
+        if self.is_virtual() { SIDE_BY_SIDE } else { 1 }
+    }
+
+    /// The jobs of one probe. Synchronous engines have one operation in flight for each worker.
+    fn plan_of(&self, question: &Question, probe: &Probe) -> Result<Plan, Vec<job::Diagnostic>> {
+        let (iodepth, numjobs) = advice::split(self.job(), probe.depth);
+        let shape = Shape { iodepth, numjobs, warm_up_s: probe.warm_up_s, seconds: probe.seconds };
+        question.plan(&self.settings, Some(&shape))
+    }
+
+    fn checked(&self, question: &Question, plan: &Plan) -> Result<Checked, Refusal> {
+        let (members, unfit) = members::enlist(plan, Dialect::Strict, question.seeds, &HostGround);
+        if !unfit.is_empty() {
+            return Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect()));
+        }
+        let checked = Checked::of(plan, members, question.seeds, &question.allow_destroy);
+        if checked.dangers.is_empty() { Ok(checked) } else { Err(Refusal::Words(checked.dangers)) }
+    }
+
+    /// What would be touched.
+    pub(crate) fn told(&self, question: &Question) -> String {
+        let settings: Vec<String> = self.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let with = if settings.is_empty() { String::new() } else { format!("with {}: ", settings.join(" ")) };
+        let search = question.settings(self);
+        let time = if search.budget_s.is_finite() {
+            format!("{} at most", Nanos::from_secs_f64(search.budget_s))
+        } else {
+            "virtual time".to_owned()
+        };
+        let whole = format!("{with}depths from {} to {}, {time}\n", self.workers(), search.most);
+        let touched = match self.place {
+            Place::Host => {
+                let (members, _) = members::enlist(&self.plan, Dialect::Strict, question.seeds, &HostGround);
+                let checked = Checked::of(&self.plan, members, question.seeds, &question.allow_destroy);
+                let told = explain::dry_run(&self.plan, &checked.members, &checked.growths, &checked.dangers);
+                // How long each probe takes is said above.
+                let name = format!("{}: until", self.job().name);
+                told.lines().filter(|line| !line.starts_with(&name)).map(|line| format!("{line}\n")).collect()
+            }
+            Place::Virtual | Place::Model => match Scene::set(self.plan.clone(), question.seeds) {
+                Ok(scene) => scene.told(),
+                Err(_) => String::new(),
+            },
+        };
+        format!("{whole}{touched}")
+    }
+
+    /// Makes probes, all of them side by side where time is virtual.
+    pub(crate) fn measure(
+        &mut self,
+        question: &Question,
+        probes: &[Probe],
+        signals: &Signals,
+        display: &mut Display,
+    ) -> Result<Vec<Reading>, String> {
+        let runs: Vec<Run> = match self.place {
+            Place::Virtual => {
+                let simulate = |probe: &Probe| self.simulate(question, probe, signals, true);
+                on_all_processors(probes, simulate).into_iter().collect::<Result<_, _>>()?
+            }
+            Place::Model | Place::Host => {
+                let one = |probe: &Probe| self.measure_one(question, probe, signals, display);
+                probes.iter().map(one).collect::<Result<_, _>>()?
+            }
+        };
+        let readings = runs.iter().map(reading).collect();
+        for (run, probe) in runs.into_iter().zip(probes) {
+            if self.deepest.as_ref().is_none_or(|(depth, _)| probe.depth >= *depth) {
+                self.deepest = Some((probe.depth, run));
+            }
+        }
+        Ok(readings)
+    }
+
+    fn request<'a>(&self, scene: &'a Scene, question: &Question, seconds: f64) -> Request<'a> {
+        Request { interval: interval(seconds, self.is_virtual()), ..scene.request(question.seeds, &[]) }
+    }
+
+    /// One simulation; `drained` without the credits that volumes begin with.
+    fn simulate(&self, question: &Question, probe: &Probe, signals: &Signals, drained: bool) -> Result<Run, String> {
+        let scene = self.scene(question, probe, drained)?;
+        let request = self.request(&scene, question, probe.seconds);
+        Ok(modelled::measure(&request, &scene.fitting, Pace::Virtual, signals, &mut Unseen).run)
+    }
+
+    fn scene(&self, question: &Question, probe: &Probe, drained: bool) -> Result<Scene, String> {
+        let scene = self.plan_of(question, probe).and_then(|plan| Scene::set(plan, question.seeds));
+        let mut scene = scene.map_err(|problems| problems[0].message.clone())?;
+        for attachment in scene.fitting.attachments.iter_mut().filter(|_| drained) {
+            for limit in &mut attachment.spec.limits {
+                if let Credit::Credits { at_start, .. } = &mut limit.burst {
+                    *at_start = 0;
+                }
+            }
+        }
+        Ok(scene)
+    }
+
+    fn measure_one(
+        &self,
+        question: &Question,
+        probe: &Probe,
+        signals: &Signals,
+        display: &mut Display,
+    ) -> Result<Run, String> {
+        let measured = if matches!(self.place, Place::Model) {
+            let scene = self.scene(question, probe, false)?;
+            let request = self.request(&scene, question, probe.seconds);
+            modelled::measure(&request, &scene.fitting, Pace::Real, signals, &mut Unseen)
+        } else {
+            self.on_host(question, probe, signals, display)?
+        };
+        match measured.run.jobs.iter().find(|job| job.result.ios() == 0) {
+            Some(job) if signals.end().is_none() => {
+                Err(format!("{}: no operation completed at depth {}", job.name, probe.depth))
+            }
+            _ => Ok(measured.run),
+        }
+    }
+
+    fn on_host(
+        &self,
+        question: &Question,
+        probe: &Probe,
+        signals: &Signals,
+        display: &mut Display,
+    ) -> Result<Measurement, String> {
+        let plan = self.plan_of(question, probe).map_err(|problems| problems[0].message.clone())?;
+        let checked = self.checked(question, &plan).map_err(|refusal| match refusal {
+            Refusal::Jobs(problems) => problems[0].message.clone(),
+            Refusal::Words(words) => words.join("; "),
+        })?;
+        let request = Request {
+            plan: &plan,
+            dialect: Dialect::Strict,
+            members: &checked.members,
+            layouts: &checked.layouts,
+            seeds: question.seeds,
+            command_line: Vec::new(),
+            status_every: None,
+            interval: interval(probe.seconds, false),
+        };
+        let mut quiet = display.only_layout();
+        let measured = measure::measure(&request, signals, &mut quiet).map_err(|error| error.to_string())?;
+        let failures = run::failures(&plan, &checked.members, &measured.finished);
+        if failures.is_empty() { Ok(measured) } else { Err(failures.join("\nfathom: ")) }
+    }
+
+    /// What the search has found, and what follows from it.
+    pub(crate) fn conclude(
+        &mut self,
+        question: &Question,
+        search: &Search,
+        signals: &Signals,
+    ) -> Result<Sweep, String> {
+        let fit = search.fit();
+        let job = self.job();
+        let burst = match self.place {
+            Place::Virtual if signals.end().is_none() => self.burst_of_model(question, search, &fit, signals)?,
+            _ => burst_seen(search),
+        };
+        Ok(Sweep {
+            settings: self.settings.clone(),
+            target: self.target(),
+            load: load(job),
+            engine: job.engine.engine.name().to_owned(),
+            direct: job.engine.direct,
+            virtual_time: self.is_virtual(),
+            spent_s: search.spent_s(),
+            end: search.end(),
+            limit: self.limit(),
+            advice: advice::advice(&self.plan, &fit, self.cpu_per_io_ns(), &question.combinations().len()),
+            findings: self.findings(),
+            found_in: self.deepest().and_then(|run| run.jobs.first().cloned()),
+            points: search.points(),
+            probes: search.taken().to_vec(),
+            burst,
+            fit,
+        })
+    }
+
+    fn target(&self) -> String {
+        match (&self.job().engine.volume, self.job().files.filenames.as_slice()) {
+            (Some(volume), _) => volume.clone(),
+            (None, []) => "files of its own".to_owned(),
+            (None, names) => names.join(":"),
+        }
+    }
+
+    fn deepest(&self) -> Option<&Run> {
+        self.deepest.as_ref().map(|(_, run)| run)
+    }
+
+    /// Why the figures may not mean what they seem to: what is wrong with the load or with what it went to. That a probe
+    /// is short and its pace changes is for the search to see.
+    fn findings(&self) -> Vec<Finding> {
+        let verdict = self.deepest().map(|run| analyse::analyse(run).into_iter().next());
+        let of_search =
+            |code| matches!(code, Code::ShortRun | Code::BurstOrDrift | Code::Interrupted | Code::QueueTooShallow);
+        let found = verdict.flatten().map(|verdict| verdict.findings().cloned().collect::<Vec<_>>());
+        let mut findings = found.unwrap_or_default();
+        findings.retain(|finding| finding.severity >= Severity::Warning && !of_search(finding.code));
+        findings
+    }
+
+    /// What held most operations back in the deepest probe.
+    fn limit(&self) -> Option<String> {
+        let stages = &self.deepest()?.model.as_ref()?.stages;
+        let most = stages.iter().max_by_key(|stage| stage.decided.max(stage.delayed.min(stage.delay_ns)))?;
+        (most.decided * 4 > most.requests || most.utilisation > 0.9).then(|| most.name.clone())
+    }
+
+    fn cpu_per_io_ns(&self) -> Option<f64> {
+        let run = self.deepest().filter(|_| matches!(self.place, Place::Host))?;
+        let busy: u64 = run.jobs.iter().map(|job| job.result.cpu.busy_ns()).sum();
+        let ios: u64 = run.jobs.iter().map(|job| job.result.ios()).sum();
+        (ios > 0).then(|| busy as f64 / ios as f64)
+    }
+
+    /// What the volume gives while it has credits, and how long a full bucket lasts at that pace.
+    fn burst_of_model(
+        &self,
+        question: &Question,
+        search: &Search,
+        fit: &Fit,
+        signals: &Signals,
+    ) -> Result<Option<Burst>, String> {
+        let deepest = search.points().last().map_or(1, |point| point.depth);
+        let lasting = match &fit.curve {
+            Curve::Knee(knee) => knee.xmax.value,
+            Curve::Flat { xmax, .. } => xmax.value,
+            _ => return Ok(None),
+        };
+        let probe = Probe { depth: deepest, warm_up_s: 0.05, seconds: 5.0 };
+        let scene = self.scene(question, &probe, false)?;
+        let has_credits = scene.fitting.attachments.iter().any(|attachment| {
+            attachment
+                .spec
+                .limits
+                .iter()
+                .any(|limit| matches!(limit.burst, Credit::Credits { at_start, .. } if at_start > 0))
+        });
+        if !has_credits {
+            return Ok(None);
+        }
+        // Deep enough for the burst too, whose knee lies higher.
+        let depth = deepest.max(self.workers() * 64);
+        let run = self.simulate(question, &Probe { depth, ..probe }, signals, false)?;
+        let found = reading(&run);
+        let credits = run.model.iter().flat_map(|model| &model.stages).filter_map(|stage| stage.credits);
+        let lasts =
+            credits.filter(|credits| credits.spent_per_sec > 0.0).map(|credits| credits.left / credits.spent_per_sec);
+        let elapsed_s = run.model.as_ref().map_or(0.0, |model| model.elapsed_ns as f64 / 1e9);
+        let seconds = lasts.fold(f64::INFINITY, f64::min) + elapsed_s;
+        let burst = Burst { iops: found.iops, seconds: seconds.is_finite().then_some(seconds) };
+        Ok((found.iops > 1.03 * lasting).then_some(burst))
+    }
+}
+
+/// Credits that ran out while it was measured.
+fn burst_seen(search: &Search) -> Option<Burst> {
+    let before = |taken: &analyse::knee::search::Taken| {
+        let step = taken.reading.step.filter(|step| step.ratio() < 1.0).map(|step| step.before);
+        step.filter(|_| !taken.disturbed).or(taken.burst.then_some(taken.reading.iops))
+    };
+    let (mut now, mut last, mut iops) = (0.0, None, 0.0_f64);
+    for taken in search.taken() {
+        now += taken.probe.warm_up_s + taken.probe.seconds;
+        if let Some(level) = before(taken) {
+            iops = iops.max(level);
+            last = Some(now);
+        }
+    }
+    last.map(|seconds| Burst { iops, seconds: Some(seconds) })
+}
+
+/// The length of intervals that cut a probe into equal parts; on hosts no less than what timers can tell apart.
+fn interval(seconds: f64, virtual_time: bool) -> Nanos {
+    let least = if virtual_time { 1_000 } else { 20_000_000 };
+    Nanos::new(Nanos::from_secs_f64(seconds / INTERVALS).get().max(least))
+}
+
+/// What a run brought: of all its jobs together, the part of it that counts.
+fn reading(run: &Run) -> Reading {
+    let width_ns = run.jobs.iter().map(|job| job.result.series.width_ns).max().unwrap_or(1);
+    let length = run.jobs.iter().map(|job| job.result.series.intervals.len()).max().unwrap_or(0);
+    let mut whole = vec![Interval::default(); length];
+    for (all, one) in run.jobs.iter().flat_map(|job| (0..).zip(&job.result.series.intervals)) {
+        let sum: &mut Interval = &mut whole[all];
+        (0..3).for_each(|kind| sum.ios[kind] += one.ios[kind]);
+        sum.service_ns += one.service_ns;
+    }
+    // The last one may have been cut short.
+    if length > 4 {
+        whole.pop();
+    }
+    let ios = |interval: &Interval| interval.ios.iter().sum::<u64>() as f64;
+    let per_second: Vec<f64> = whole.iter().map(|interval| ios(interval) * 1e9 / width_ns.max(1) as f64).collect();
+    let judged = steady::judge(&per_second);
+    let kept = &whole[judged.from..];
+    let kept_ios: f64 = kept.iter().map(ios).sum();
+    let service_ns: f64 = kept.iter().map(|interval| interval.service_ns as f64).sum();
+    Reading {
+        iops: judged.mean.value,
+        latency_ns: service_ns / kept_ios.max(1.0),
+        // Of few operations the mean is worth no more than their number.
+        error: (judged.mean.error / judged.mean.value.max(1e-9)).max(0.5 / kept_ios.max(1.0)),
+        step: judged.step,
+        drift: judged.drift.map(|drift| drift.change),
+    }
+}
+
+/// `randread 4 KiB`.
+fn load(job: &Job) -> String {
+    let declared = record::Declared::of(job);
+    let kind = if job.pattern.direction.reads() { declared.block_sizes.read } else { declared.block_sizes.write };
+    let size = |bytes: u32| Bytes::new(u64::from(bytes)).to_string();
+    let sizes = if kind.min == kind.max { size(kind.min) } else { format!("{} to {}", size(kind.min), size(kind.max)) };
+    format!("{} {sizes}", declared.rw)
+}

@@ -1,0 +1,172 @@
+//! `fathom sweep`: whether it finds the knee, how long that takes, what it refuses and what it writes.
+
+mod common;
+
+use std::time::Duration;
+
+use common::json::Json;
+use common::{Outcome, Scratch, fathom, run, words};
+use volume::Kind;
+use volume::closed::{Load, predict};
+
+const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
+
+fn sweep(text: &str) -> Outcome {
+    run(fathom(["sweep", "--progress", "off"]).args(words(text)))
+}
+
+/// Between a test build and what users have lies about a factor of this.
+const SLOWER: u32 = if cfg!(debug_assertions) { 4 } else { 1 };
+
+#[test]
+fn the_knee_of_every_volume_of_the_catalogue_is_found() {
+    let mut wrong = Vec::new();
+    for listed in volume::catalogue::list() {
+        // Nothing limits it unless its limits are given.
+        let name = if listed.name == "custom" { "custom,iops=5000,latency=1ms".to_owned() } else { listed.name };
+        let outcome = sweep(&format!("--on {name} --format json")).expect_clean();
+        let document = Json::read(&outcome.stdout);
+        let fit = document.items("sweeps")[0].at("fit");
+        let spec = volume::catalogue::resolve(&name).expect("it is listed");
+        let prediction = predict(&spec, &Load::of(Kind::Read, 4096, 1.0)).expect("random reads have a closed form");
+        let told = match (prediction.knee(), fit.text("shape")) {
+            (Some(knee), "knee") if knee > 1.0 => fit.number("depth/value") / knee - 1.0,
+            (Some(knee), "flat") if knee < 1.05 => fit.number("xmax/value") / prediction.caps[0].iops - 1.0,
+            (None, "power_law") => 0.0,
+            _ => f64::NAN,
+        };
+        if told.abs() > 0.05 || told.is_nan() {
+            wrong.push(format!("{name}: {:?} {told:+.3} {}", prediction.knee(), outcome.stdout));
+        }
+        if outcome.took > Duration::from_secs(2) * SLOWER {
+            wrong.push(format!("{name}: took {:?}", outcome.took));
+        }
+        eprintln!("{name}: {} {told:+.4} {:?}", fit.text("shape"), outcome.took);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_answer_comes_first_and_says_what_to_set() {
+    let outcome = sweep(&format!("--on {HYPERDISK}")).expect_clean();
+    let paragraphs: Vec<String> =
+        outcome.stdout.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(
+        paragraphs[1].starts_with("Knee at 21") && paragraphs[1].contains("in flight: 160k IOPS at 1.3"),
+        "{paragraphs:?}"
+    );
+    assert!(
+        outcome.stdout.contains("held by volume IOPS") && outcome.stdout.contains("--iodepth=21"),
+        "{}",
+        outcome.stdout
+    );
+    for width in ["60", "80", "120"] {
+        let narrow = run(fathom(["sweep", "--on", HYPERDISK]).env("COLUMNS", width)).expect_clean();
+        let most = width.parse::<usize>().expect("a number");
+        let wide =
+            narrow.stdout.lines().skip(1).find(|line| line.chars().count() > most && !line.starts_with("  fio "));
+        assert_eq!(wide, None, "at {width} columns");
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_documents() {
+    let document = || sweep("--on aws/gp3 --seed 5 --format json").expect_clean().stdout;
+    let first = document();
+    assert!(first.contains("\"fathom_sweep\": 1"), "{first}");
+    assert_eq!(first, document());
+}
+
+#[test]
+fn what_lasts_is_the_answer_and_the_burst_is_told_apart() {
+    let outcome = sweep("--on vultr/nvme-block").expect_clean();
+    assert!(outcome.stdout.contains("Knee at 10 in flight: 10.0k IOPS"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("15.0k IOPS for the first 59.9 s"), "{}", outcome.stdout);
+    let flat = sweep("--on aws/gp2").expect_clean();
+    assert!(flat.stdout.contains("No knee: 1 in flight already brings all there is, 300 IOPS"), "{}", flat.stdout);
+    assert!(flat.stdout.contains("3.00k IOPS for the first 33.3 min"), "{}", flat.stdout);
+}
+
+#[test]
+fn a_drive_has_a_power_and_no_knee() {
+    let outcome = sweep("--on hdd/7200rpm").expect_clean();
+    let text = outcome.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("No knee: IOPS grow as depth^0.2"), "{text}");
+}
+
+#[test]
+fn each_value_of_a_setting_has_a_curve_and_a_row() {
+    let scratch = Scratch::new();
+    let mut command = fathom(words("sweep --progress off --on vultr/nvme-block --over bs=4k,256k --over on.size=1TB"));
+    let outcome = run(command.args(words("-o all.svg -o all.csv -o all.json")).current_dir(&scratch)).expect_clean();
+    let rows: Vec<&str> = outcome.stdout.lines().filter(|line| line.starts_with("  bs=")).collect();
+    assert!(rows.len() == 2 && rows[0].contains("10.0k") && rows[1].contains("1.53k"), "{rows:?}");
+    let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("it was asked for");
+    assert_eq!(Json::read(&read("all.json")).items("sweeps").len(), 2);
+    assert!(read("all.csv").starts_with("bs,on.size,depth,iops,iops_error,latency_ns\n4k,1TB,1,"));
+    let picture = read("all.svg");
+    assert!(picture.starts_with("<svg ") && picture.contains("Latency against IOPS") && picture.ends_with("</svg>\n"));
+    assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+}
+
+#[test]
+fn a_model_at_its_own_pace_agrees_with_the_whole_grid() {
+    // A sixtieth of 60 s for each of 11 depths would be 11 s; a tenth of that is not enough to time anything.
+    let outcome =
+        sweep("--on custom,iops=4000,latency=2ms --real-time --budget 5s --depth-max 64 --format json").expect_clean();
+    assert!(outcome.took < Duration::from_secs(8), "{:?}", outcome.took);
+    let document = Json::read(&outcome.stdout);
+    let fit = document.items("sweeps")[0].at("fit");
+    assert_eq!(fit.text("shape"), "knee", "{}", outcome.stdout);
+    let found = fit.number("depth/value");
+    assert!((found / 8.0 - 1.0).abs() < 0.1, "{found} for 8: {}", outcome.stdout);
+}
+
+#[test]
+fn a_file_is_swept_and_synchronous_engines_by_their_workers() {
+    let scratch = Scratch::new();
+    let file = "--filename=a.bin --size=8m --direct=0";
+    let ask = |line: &str| {
+        let line = format!("sweep --progress off {file} {line} --format json");
+        let outcome = run(fathom(words(&line)).current_dir(&scratch)).expect_code(0);
+        Json::read(&outcome.stdout)
+    };
+    let document = ask("--ioengine=psync --budget 2s --depth-max 8");
+    let sweep = &document.items("sweeps")[0];
+    assert!(sweep.items("probes").len() >= 3 && sweep.text("engine") == "psync");
+    let spent = sweep.number("spent_s");
+    assert!((0.2..=2.1).contains(&spent), "{spent}");
+    assert!(
+        ask("--ioengine=libaio --numjobs=2 --budget 2s --depth-max 16").items("sweeps")[0]
+            .items("points")
+            .iter()
+            .all(|point| point.whole("depth") % 2 == 0)
+    );
+}
+
+#[test]
+fn nothing_is_touched_before_every_check_has_passed() {
+    let scratch = Scratch::new();
+    let refused = |line: &str, wanted: &str| {
+        let outcome = run(fathom(words(&format!("sweep {line}"))).current_dir(&scratch)).expect_code(2);
+        assert!(outcome.stderr.contains(wanted), "{line}: {}", outcome.stderr);
+        assert!(outcome.stderr.ends_with("fathom: nothing was touched\n"), "{line}: {}", outcome.stderr);
+        assert_eq!(outcome.stdout, "", "{line}");
+    };
+    let file = "--filename=a.bin --size=1m";
+    refused(&format!("{file} --rate_iops=100"), "sets the pace");
+    refused(&format!("{file} --name=a --name=b"), "takes one job");
+    refused(&format!("{file} --budget 5x"), "--budget 60s");
+    refused(&format!("{file} --precision 0"), "--precision 5%");
+    refused(&format!("{file} --over iodepth=1,2"), "finds by itself");
+    refused(&format!("{file} --format fio"), "text or json");
+    refused(&format!("{file} -o a.prom"), ".json");
+    refused("--filename=a.bin --size=1p --rw=randwrite", "too few");
+    refused("--filename=missing.bin", "missing.bin");
+    refused("--on nobody/nothing", "nobody");
+    let dry =
+        run(fathom(words(&format!("sweep {file} --rw=randwrite --dry-run"))).current_dir(&scratch)).expect_clean();
+    assert!(dry.stdout.contains("depths from 1 to 1024, 60.0 s at most"), "{}", dry.stdout);
+    assert!(dry.stdout.contains("WRITES a.bin") && dry.stdout.contains("nothing was touched"), "{}", dry.stdout);
+    assert!(!scratch.path("a.bin").exists() && !scratch.path("a.prom").exists());
+}

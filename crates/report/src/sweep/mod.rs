@@ -1,0 +1,158 @@
+//! The search for the knee: one curve or several, as text with plots, as a picture, as a document.
+
+mod axis;
+mod picture;
+mod plot;
+mod text;
+
+use analyse::Finding;
+use analyse::knee::search::{End, Taken};
+use analyse::knee::{Curve, Fit, Point};
+use record::JobResult;
+use serde::Serialize;
+use units::count;
+
+pub use picture::svg;
+pub use text::text;
+
+/// Everything that one call found.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// The command line, a word each.
+    pub command_line: Vec<String>,
+    /// What everything random was derived from.
+    pub seed: u64,
+    /// One curve for each combination of settings.
+    pub sweeps: Vec<Sweep>,
+}
+
+/// One curve.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sweep {
+    /// What was set for it: names and values.
+    pub settings: Vec<(String, String)>,
+    /// The volume, file or device.
+    pub target: String,
+    /// What was done: `randread 4 KiB`.
+    pub load: String,
+    /// By which engine.
+    pub engine: String,
+    /// Past the page cache.
+    pub direct: bool,
+    /// Whether time was virtual.
+    pub virtual_time: bool,
+    /// Seconds that all probes took together.
+    pub spent_s: f64,
+    /// Why the search ended; `None` where it was interrupted.
+    pub end: Option<End>,
+    /// The curve.
+    pub fit: Fit,
+    /// What holds operations back at the deepest point; `None` where nobody can tell.
+    pub limit: Option<String>,
+    /// What is given while credits last.
+    pub burst: Option<Burst>,
+    /// What to set.
+    pub advice: Option<Advice>,
+    /// What was measured, a point for each depth.
+    pub points: Vec<Point>,
+    /// Every single measurement, in the order of time.
+    pub probes: Vec<Taken>,
+    /// Why the figures may not mean what they seem to.
+    pub findings: Vec<Finding>,
+    /// The result in which that was found.
+    #[serde(skip)]
+    pub found_in: Option<JobResult>,
+}
+
+/// A level above the lasting one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Burst {
+    /// Operations a second.
+    pub iops: f64,
+    /// How long it lasts from the start on; `None` where nobody can tell.
+    pub seconds: Option<f64>,
+}
+
+/// How to be at the knee.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// Operations in flight, all jobs together.
+    pub depth: u32,
+    /// In flight for each job.
+    pub iodepth: u32,
+    /// Jobs.
+    pub numjobs: u32,
+    /// The command line for fio; `None` where several curves would need several.
+    pub fio: Option<String>,
+    /// Processor time for each operation, where it was measured.
+    pub cpu_per_io_ns: Option<f64>,
+}
+
+/// The version of the document's layout.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    /// Tells readers what this is.
+    fathom_sweep: u32,
+    version: &'static str,
+    command_line: &'a [String],
+    seed: u64,
+    sweeps: &'a [Sweep],
+}
+
+/// One JSON document.
+#[must_use]
+pub fn json(document: &Document) -> String {
+    let Document { command_line, seed, sweeps } = document;
+    let version = env!("CARGO_PKG_VERSION");
+    let envelope = Envelope { fathom_sweep: SCHEMA, version, command_line, seed: *seed, sweeps };
+    let mut text = serde_json::to_string_pretty(&envelope).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Comma-separated values: the settings, then the points of each curve.
+#[must_use]
+pub fn csv(document: &Document) -> String {
+    let mut out = String::new();
+    for (index, sweep) in document.sweeps.iter().enumerate() {
+        if index == 0 {
+            let names: String = sweep.settings.iter().map(|(name, _)| format!("{name},")).collect();
+            out.push_str(&format!("{names}depth,iops,iops_error,latency_ns\n"));
+        }
+        let values: String = sweep.settings.iter().map(|(_, value)| format!("{value},")).collect();
+        for point in &sweep.points {
+            let Point { depth, iops, latency_ns, error } = point;
+            out.push_str(&format!("{values}{depth},{iops:.3},{:.3},{latency_ns:.0}\n", iops * error));
+        }
+    }
+    out
+}
+
+/// What is known in the middle of a search, for a line of progress: `, knee at 205 to 218 so far`.
+#[must_use]
+pub fn so_far(fit: &Fit) -> String {
+    match &fit.curve {
+        Curve::Knee(knee) => format!(", knee at {} to {} so far", count(knee.depth.low), count(knee.depth.high)),
+        Curve::Flat { xmax, .. } => format!(", flat at {} IOPS so far", count(xmax.value)),
+        Curve::Unsaturated { iops, .. } => format!(", {} IOPS and rising so far", count(*iops)),
+        Curve::PowerLaw { .. } => ", no knee so far".to_owned(),
+        Curve::Unknown => String::new(),
+    }
+}
+
+impl Sweep {
+    /// What was set for it, in words.
+    fn label(&self) -> String {
+        self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The knee, where there is one.
+    fn knee(&self) -> Option<f64> {
+        match &self.fit.curve {
+            Curve::Knee(knee) => Some(knee.depth.value),
+            _ => None,
+        }
+    }
+}

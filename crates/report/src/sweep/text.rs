@@ -1,0 +1,343 @@
+//! Curves for people at a terminal. The first paragraph is the answer.
+
+use analyse::knee::search::{End, Taken};
+use analyse::knee::{Curve, Estimate, Knee, Point};
+use units::{Nanos, count, grouped, percent, significant};
+
+use super::{Advice, Burst, Document, Sweep, plot};
+use crate::text::Style;
+use crate::text::paint::{Paint, Tone, wrap};
+use crate::words;
+
+/// Where values begin.
+const INDENT: usize = 12;
+/// From this sharpness on a corner is a limiter's.
+const SHARP: f64 = 10.0;
+/// A knee whose interval is wider than this share to either side is told by its interval alone.
+const VAGUE: f64 = 0.2;
+
+/// All curves: the answer of each, what it rests on, its plots and its points; several end with a table of all.
+#[must_use]
+pub fn text(document: &Document, style: Style) -> String {
+    let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
+    for (index, sweep) in document.sweeps.iter().enumerate() {
+        if index > 0 {
+            page.line("");
+        }
+        page.sweep(sweep, document.seed);
+    }
+    if document.sweeps.len() > 1 {
+        page.comparison(&document.sweeps);
+    }
+    page.out
+}
+
+/// The answer in one or two sentences.
+pub(super) fn headline(sweep: &Sweep) -> String {
+    let text = match &sweep.fit.curve {
+        Curve::Knee(knee) => knee_headline(knee, sweep),
+        Curve::Flat { depth, xmax, price_ns } => format!(
+            "No knee: {} in flight already {} all there is, {} IOPS. Every further one adds {}.",
+            depth,
+            if *depth == 1 { "brings" } else { "bring" },
+            count(xmax.value),
+            time(*price_ns)
+        ),
+        Curve::Unsaturated { depth, iops, r0_ns } => format!(
+            "Not saturated: {} IOPS at {depth} in flight, still {} each. Look deeper with --depth-max {}.",
+            count(*iops),
+            time(r0_ns.value),
+            depth.saturating_mul(4)
+        ),
+        Curve::PowerLaw { exponent, flat_from, .. } => {
+            let (first, last) = (sweep.points.first(), sweep.points.last());
+            let top = flat_from.and_then(|flat| sweep.points.iter().find(|point| point.depth == flat));
+            let last = top.or(last);
+            let beyond = if flat_from.is_some() { "; beyond that only latency grows" } else { "" };
+            let ends = first.zip(last).map_or_else(String::new, |(first, last)| {
+                let at = |point: &Point| format!("{} at depth {}", count(point.iops), point.depth);
+                format!(", from {} to {}", at(first), at(last))
+            });
+            format!(
+                "No knee: IOPS grow as depth^{}{ends}. Four times the depth bring {} times the IOPS, and {} times the \
+                 latency{beyond}.",
+                significant(exponent.value, 2),
+                significant(4_f64.powf(exponent.value), 3),
+                significant(4_f64.powf(1.0 - exponent.value), 3),
+            )
+        }
+        Curve::Unknown => "Too few points to tell.".to_owned(),
+    };
+    match &sweep.fit.retrograde {
+        Some(fall) => format!(
+            "{text} It falls again: {} IOPS at {} in flight, {} at {}.",
+            count(fall.peak_iops),
+            fall.peak_depth,
+            count(fall.iops),
+            fall.depth
+        ),
+        None => text,
+    }
+}
+
+fn knee_headline(knee: &Knee, sweep: &Sweep) -> String {
+    let depth = knee.depth.value;
+    let at_knee = if knee.sharpness >= SHARP { None } else { sweep.fit.iops_at(depth) };
+    let iops = at_knee.unwrap_or(knee.xmax.value);
+    let most = at_knee.map_or_else(String::new, |_| format!(" of at most {}", count(knee.xmax.value)));
+    let place = if knee.depth.half_width() > VAGUE {
+        format!("Knee between {} and {} in flight", depth_words(knee.depth.low), depth_words(knee.depth.high))
+    } else {
+        format!("Knee at {} in flight", depth_words(depth))
+    };
+    format!(
+        "{place}: {} IOPS{most} at {}. Below it each request in flight brings {} IOPS; beyond it every further one \
+         adds {}.",
+        count(iops),
+        time(depth / iops * 1e9),
+        count(1e9 / knee.r0_ns.value),
+        time(knee.price_ns)
+    )
+}
+
+/// Whole from ten on: nobody sets a tenth of an operation.
+fn depth_words(depth: f64) -> String {
+    if depth < 9.95 { significant(depth, 2) } else { grouped(depth.round() as u64) }
+}
+
+fn time(ns: f64) -> String {
+    if ns < 1000.0 { format!("{} ns", significant(ns, 3)) } else { Nanos::new(ns.round() as u64).to_string() }
+}
+
+struct Page {
+    out: String,
+    width: usize,
+    paint: Paint,
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    fn paragraph(&mut self, text: &str, tone: Option<Tone>) {
+        for line in wrap(text, self.width) {
+            let line = tone.map_or_else(|| line.clone(), |tone| self.paint.tone(tone, &line));
+            self.line(&line);
+        }
+    }
+
+    fn field(&mut self, label: &str, value: &str) {
+        for (index, part) in wrap(value, self.width - INDENT).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let label = self.paint.tone(Tone::Faint, &format!("  {label:<width$}", width = INDENT - 2));
+            self.line(&format!("{label}{part}"));
+        }
+    }
+
+    fn sweep(&mut self, sweep: &Sweep, seed: u64) {
+        let label = sweep.label();
+        let with = if label.is_empty() { String::new() } else { format!("  {label}") };
+        self.line(&format!("{}{with}", self.paint.tone(Tone::Strong, &sweep.target)));
+        let time = if sweep.virtual_time { " of virtual time" } else { "" };
+        let spent = format!("{} probes in {}{time}", sweep.probes.len(), Nanos::from_secs_f64(sweep.spent_s));
+        let how = if sweep.virtual_time { String::new() } else { format!(" by {}", sweep.engine) };
+        self.paragraph(&format!("{}{how}, {spent}, seed {seed}", sweep.load), Some(Tone::Faint));
+        self.line("");
+        self.paragraph(&headline(sweep), Some(Tone::Strong));
+        self.line("");
+        self.facts(sweep);
+        for line in plot::plots(sweep, self.width, self.paint) {
+            self.line(&line);
+        }
+        self.line("");
+        self.points(sweep);
+        self.caveats(sweep);
+        if let Some(advice) = &sweep.advice {
+            self.advice(advice);
+        }
+    }
+
+    fn facts(&mut self, sweep: &Sweep) {
+        let limit = sweep.limit.as_ref().map(|limit| format!(", held by {limit}")).unwrap_or_default();
+        match &sweep.fit.curve {
+            Curve::Knee(knee) => self.knee(knee, sweep, &limit),
+            Curve::Flat { xmax, .. } => {
+                self.field("Xmax", &format!("{} IOPS{limit}", interval(xmax, count)));
+            }
+            Curve::Unsaturated { r0_ns, .. } => {
+                self.field("R0", &format!("{} without queueing", interval(r0_ns, time)));
+            }
+            Curve::PowerLaw { exponent, .. } => {
+                let figure = |value: f64| significant(value, 3);
+                self.field("exponent", &format!("{}, as of a drive that sorts its queue", interval(exponent, figure)));
+            }
+            Curve::Unknown => {}
+        }
+        if let Some(burst) = &sweep.burst {
+            self.field("burst", &burst_words(burst, sweep.virtual_time));
+        }
+        self.line("");
+    }
+
+    fn knee(&mut self, knee: &Knee, sweep: &Sweep, limit: &str) {
+        self.field("R0", &format!("{} without queueing", interval(&knee.r0_ns, time)));
+        self.field("Xmax", &format!("{} IOPS{limit}", interval(&knee.xmax, count)));
+        let corner = if knee.sharpness >= SHARP {
+            "a sharp corner, as limiters have"
+        } else if knee.sharpness > 1.0 {
+            "a round corner, as queues have"
+        } else {
+            "hardly a corner"
+        };
+        self.field("N*", &format!("{} = R0 x Xmax, {corner}", interval(&knee.depth, depth_words)));
+        let apart = knee.depth_by_bounds / knee.depth.value - 1.0;
+        if apart.abs() > 0.1 {
+            let by_bounds = depth_words(knee.depth_by_bounds);
+            self.field("", &format!("the asymptotes alone put it at {by_bounds}: take it with care"));
+        }
+        if let Some(depth) = knee.depth_of_95_percent {
+            let deepest = sweep.points.last().map_or(0, |point| point.depth);
+            self.field("95 %", &format!("of Xmax from depth {depth} on, the least of those measured up to {deepest}"));
+        }
+    }
+
+    fn points(&mut self, sweep: &Sweep) {
+        let head = ["depth", "IOPS", "±", "latency", "of Xmax"];
+        let xmax = match &sweep.fit.curve {
+            Curve::Knee(knee) => Some(knee.xmax.value),
+            Curve::Flat { xmax, .. } => Some(xmax.value),
+            _ => None,
+        };
+        let row = |point: &Point| {
+            let share = xmax.map_or_else(|| "-".to_owned(), |xmax| percent(point.iops / xmax));
+            [point.depth.to_string(), count(point.iops), percent(1.96 * point.error), time(point.latency_ns), share]
+        };
+        let rows: Vec<[String; 5]> = sweep.points.iter().map(row).collect();
+        let head = head.map(|name| format!("{name:>9}")).join("  ");
+        self.line(&self.paint.tone(Tone::Faint, &head));
+        for (row, point) in rows.iter().zip(&sweep.points) {
+            let line = row.iter().map(|cell| format!("{cell:>9}")).collect::<Vec<_>>().join("  ");
+            let at_knee = sweep.knee().is_some_and(|knee| (f64::from(point.depth) / knee).ln().abs() < 0.07);
+            self.line(&if at_knee { format!("{line}  < knee") } else { line });
+        }
+    }
+
+    fn caveats(&mut self, sweep: &Sweep) {
+        let mut lines = Vec::new();
+        if let Some(job) = &sweep.found_in {
+            lines.extend(sweep.findings.iter().map(|finding| words::finding(finding, job)));
+        }
+        let drifting = |taken: &&Taken| taken.reading.drift.is_some_and(|drift| drift.abs() > 0.05);
+        if let Some(taken) = sweep.probes.iter().rev().find(drifting) {
+            let change = taken.reading.drift.unwrap_or_default() * 100.0;
+            lines.push(format!(
+                "At depth {} IOPS changed by {change:+.0} % while they were measured.",
+                taken.probe.depth
+            ));
+        }
+        let steps: Vec<&Taken> = sweep.probes.iter().filter(|taken| taken.reading.step.is_some()).collect();
+        if let Some(step) = steps.first().and_then(|taken| taken.reading.step) {
+            lines.push(format!(
+                "{} of {} probes changed their level on the way (the first from {} to {} IOPS): only what came after it \
+                 counts.",
+                steps.len(),
+                sweep.probes.len(),
+                count(step.before),
+                count(step.after)
+            ));
+        }
+        let gone = sweep.probes.iter().filter(|taken| taken.burst).count();
+        if gone > 0 {
+            lines.push(format!("{gone} probes were made on a level that did not last and do not count."));
+        }
+        let disturbed = sweep.probes.iter().filter(|taken| taken.disturbed).count();
+        if disturbed > 0 {
+            lines.push(format!("{disturbed} probes were slower than those before and after them and do not count."));
+        }
+        match sweep.end {
+            Some(End::Budget | End::Enough) => {
+                lines.push("The interval is wider than asked for: allow more --budget.".into());
+            }
+            None => lines.push("Interrupted: this is what was known by then.".into()),
+            _ => {}
+        }
+        if sweep.fit.residual > 0.1 {
+            let off = percent(sweep.fit.residual);
+            lines.push(format!("Points lie {off} off the curve: it is of another shape, or something else was busy."));
+        }
+        if !lines.is_empty() {
+            self.line("");
+        }
+        lines.iter().for_each(|line| self.paragraph(line, Some(Tone::Odd)));
+    }
+
+    fn advice(&mut self, advice: &Advice) {
+        let Advice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
+        self.line("");
+        let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
+        let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
+        self.paragraph(&format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}."), None);
+        if let Some(line) = fio {
+            // Not wrapped: it is there to be copied.
+            self.line(&format!("  {line}"));
+        }
+    }
+
+    fn comparison(&mut self, sweeps: &[Sweep]) {
+        self.line("");
+        let head = ["N*", "R0", "Xmax IOPS", "beyond"];
+        let row = |sweep: &Sweep| match &sweep.fit.curve {
+            Curve::Knee(knee) => [
+                depth_words(knee.depth.value),
+                time(knee.r0_ns.value),
+                count(knee.xmax.value),
+                format!("+{}", time(knee.price_ns)),
+            ],
+            Curve::Flat { xmax, price_ns, depth } => {
+                [format!("<= {depth}"), "-".into(), count(xmax.value), format!("+{}", time(*price_ns))]
+            }
+            Curve::Unsaturated { depth, r0_ns, .. } => {
+                [format!("> {depth}"), time(r0_ns.value), "-".into(), "-".into()]
+            }
+            Curve::PowerLaw { .. } | Curve::Unknown => ["none", "-", "-", "-"].map(str::to_owned),
+        };
+        let labels: Vec<String> = sweeps.iter().map(Sweep::label).collect();
+        let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        let line = |label: &str, cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>10}")).collect();
+            format!("  {label:<width$}  {}", cells.join("  "))
+        };
+        self.line(&self.paint.tone(Tone::Faint, &line("", &head.map(str::to_owned))));
+        for (label, sweep) in labels.iter().zip(sweeps) {
+            self.line(&line(label, &row(sweep)));
+        }
+    }
+}
+
+/// A value and its interval: `210 [209, 212]`.
+fn interval(estimate: &Estimate, words: impl Fn(f64) -> String) -> String {
+    let (low, high) = (words(estimate.low), words(estimate.high));
+    if low == high {
+        return words(estimate.value);
+    }
+    format!("{} [{low}, {high}]", words(estimate.value))
+}
+
+fn burst_words(burst: &Burst, modelled: bool) -> String {
+    let lasting = burst.seconds.map_or_else(String::new, |seconds| {
+        let lasting = if seconds < 120.0 {
+            format!("{} s", significant(seconds, 3))
+        } else {
+            format!("{} min", significant(seconds / 60.0, 3))
+        };
+        format!(" for the first {lasting}")
+    });
+    let why = if modelled {
+        "while credits last; all else on this page is without them"
+    } else {
+        "and never again: credits were used up, or somebody else came; all else on this page is what lasts"
+    };
+    format!("{} IOPS{lasting}, {why}", count(burst.iops))
+}
