@@ -1,5 +1,6 @@
 //! What rules look at.
 
+use crate::Observation;
 use record::{Declared, JobResult, Kind, Measured, Run, TargetKind};
 
 /// A processor counts as busy from this share of its time on.
@@ -13,6 +14,11 @@ pub(crate) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
+    /// The same as an observation, with what only a run knows: whether there is a device at all.
+    pub(crate) fn seen(self) -> Observation {
+        Observation { device: self.has_device(), ..Observation::of(self.run, self.job) }
+    }
+
     pub(crate) fn declared(self) -> &'a Declared {
         &self.job.declared
     }

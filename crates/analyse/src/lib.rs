@@ -12,11 +12,17 @@
 //! What is *not* here: a sentence (`report` words findings), a file, or a comparison of several runs.
 
 pub mod doctor;
+mod expectation;
+mod explain;
 mod facts;
 mod finding;
 pub mod knee;
+mod observation;
 mod rules;
 mod verdict;
 
+pub use expectation::{Cap, CapKind, Expectation, Larger, Point};
+pub use explain::{Explanation, explain_job, explain_observation};
 pub use finding::{Code, Evidence, Finding, Quantity, Remedy, Severity, Source, Unit};
+pub use observation::{Known, Observation};
 pub use verdict::{Verdict, analyse, distrusted};

@@ -43,10 +43,18 @@ pub fn analyse(run: &Run) -> Vec<Verdict> {
 }
 
 fn verdict(job: usize, facts: Facts<'_>) -> Verdict {
-    let headline = rules::limit(facts);
-    let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
-    findings.push(headline);
-    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.code));
+    let mut findings = in_order(of_job(facts));
     let headline = findings.remove(0);
     Verdict { job, headline, others: findings }
+}
+
+/// All that is found about one result, at least what limited it.
+pub(crate) fn of_job(facts: Facts<'_>) -> Vec<Finding> {
+    rules::ALL.iter().filter_map(|rule| rule(facts)).chain([rules::limit(facts)]).collect()
+}
+
+/// The more important ones first.
+pub(crate) fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.code));
+    findings
 }

@@ -1,66 +1,10 @@
 //! Each finding, from a run that shows it and from one that does not.
 
+mod loads;
+
 use analyse::{Code, Finding, Quantity, Remedy, Severity, Verdict, analyse, distrusted};
-use record::{
-    Declared, DirectionResult, DiskUse, Host, Interval, JobResult, LatencyStats, Measured, Outcome, PerKind, Run,
-    Series, TargetFacts, TargetKind,
-};
-
-const SECOND_NS: u64 = 1_000_000_000;
-
-/// Latencies of which all fall into one bucket.
-fn latency(count: u64, mean_ns: u64, stddev_ns: u64) -> LatencyStats {
-    LatencyStats {
-        count,
-        min_ns: mean_ns,
-        max_ns: mean_ns,
-        mean_ns: mean_ns as f64,
-        stddev_ns: stddev_ns as f64,
-        buckets: vec![(meter_bucket(mean_ns), count)],
-        quoted: Vec::new(),
-    }
-}
-
-/// The bucket of a value, by the rule for 64 buckets to a power of two.
-fn meter_bucket(value: u64) -> usize {
-    let shift = value.max(64).ilog2() - 6;
-    if shift == 0 { value as usize } else { ((shift as usize + 1) << 6) + ((value >> shift) & 63) as usize }
-}
-
-/// A direct random read of 30 s that keeps `depth` in flight at `service_ns` each.
-fn queue_full(depth: u32, service_ns: u64) -> Run {
-    let runtime_ns = 30 * SECOND_NS;
-    let ios = runtime_ns * u64::from(depth) / service_ns;
-    let read = DirectionResult {
-        ios,
-        bytes: ios * 4096,
-        runtime_ns,
-        service: latency(ios, service_ns, service_ns / 2),
-        ..DirectionResult::default()
-    };
-    let each = Interval { ios: [ios / 30, 0, 0], ..Interval::default() };
-    let result = Measured {
-        read,
-        runtime_ns,
-        workers: 1,
-        series: Series { width_ns: SECOND_NS, intervals: vec![each; 30] },
-        ..Measured::default()
-    };
-    let declared = Declared {
-        engine: "io_uring".to_owned(),
-        device: true,
-        queues: true,
-        iodepth: depth,
-        iodepth_effective: depth,
-        in_flight_asked: depth.into(),
-        in_flight_possible: depth.into(),
-        direct: true,
-        rw: "randread".to_owned(),
-        ..Declared::default()
-    };
-    let job = JobResult { name: "job".to_owned(), workers: 1, declared, result, ..JobResult::default() };
-    Run { host: Host { cpus: 8, ..Host::default() }, jobs: vec![job], ..Run::default() }
-}
+use loads::{SECOND_NS, file, latency, queue_full};
+use record::{DirectionResult, DiskUse, LatencyStats, Outcome, PerKind, Run, TargetKind};
 
 fn verdict(run: &Run) -> Verdict {
     analyse(run).remove(0)
@@ -68,18 +12,6 @@ fn verdict(run: &Run) -> Verdict {
 
 fn finding(run: &Run, code: Code) -> Option<Finding> {
     verdict(run).findings().find(|finding| finding.code == code).cloned()
-}
-
-fn file(run: &mut Run) -> &mut TargetFacts {
-    run.jobs[0].evidence.targets = vec![TargetFacts {
-        path: "f".to_owned(),
-        kind: TargetKind::Regular,
-        size: 1 << 30,
-        allocated: Some(1 << 30),
-        cached_before: None,
-        cached_after: None,
-    }];
-    &mut run.jobs[0].evidence.targets[0]
 }
 
 #[test]
@@ -288,9 +220,19 @@ fn errors_are_distrusted_unless_they_were_expected() {
 fn a_run_of_two_halves_is_told() {
     let mut run = queue_full(32, 1_000_000);
     run.jobs[0].result.series.intervals[15..].iter_mut().for_each(|interval| interval.ios[0] /= 3);
-    let found = finding(&run, Code::BurstOrDrift).unwrap();
+    let found = finding(&run, Code::BurstUsedUp).unwrap();
     let ratio = found.value(Quantity::EarlyIops).unwrap() / found.value(Quantity::LateIops).unwrap();
     assert!((ratio - 3.0).abs() < 0.01);
+    assert_eq!(found.value(Quantity::ChangedAt), Some(15e9));
+    assert_eq!(finding(&run, Code::BurstOrDrift), None, "one change is told once");
+}
+
+#[test]
+fn a_slow_decline_is_told() {
+    let mut run = queue_full(32, 1_000_000);
+    let intervals = &mut run.jobs[0].result.series.intervals;
+    (0..).zip(intervals.iter_mut()).for_each(|(at, interval)| interval.ios[0] -= at * interval.ios[0] / 60);
+    assert!(finding(&run, Code::BurstOrDrift).is_some());
 }
 
 #[test]

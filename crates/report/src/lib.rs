@@ -11,6 +11,7 @@
 mod civil;
 mod doctor;
 mod events;
+mod explain;
 pub mod fio;
 mod grid;
 mod logs;
@@ -23,8 +24,10 @@ mod words;
 
 pub use doctor::{Diagnosis, doctor_checks, doctor_json, doctor_markdown, doctor_text};
 pub use events::{Event, JobEnd};
+pub use explain::{Explained, explain_json, explain_markdown, explain_text};
 pub use grid::{GridPoint, grid_csv, grid_json, grid_markdown, grid_text};
 pub use logs::{LogOptions, log};
 pub use own::json;
 pub use tables::{csv, markdown, open_metrics};
 pub use text::{Style, text};
+pub use words::findings_markdown;

@@ -184,15 +184,38 @@ pub fn drift(series: &[f64]) -> Option<Drift> {
     Some(Drift { change: slope * whole, half_width: student(effective - 2.0) * error * whole })
 }
 
-/// Whether the last five rounds are steady as SNIA's Performance Test Specification (2.0.2) has it: within 20 % of their
-/// mean from least to most, and no more than 10 % along the line through them.
+/// The last five of some rounds, as SNIA's Performance Test Specification (2.0.2) looks at them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// The greatest less the least, as a share of their mean.
+    pub spread: f64,
+    /// What the line through them rises over all five, as a share of their mean; below zero where it falls.
+    pub slope: f64,
+}
+
+impl Window {
+    /// The last five rounds; `None` of fewer.
+    #[must_use]
+    pub fn of(rounds: &[f64]) -> Option<Self> {
+        const ROUNDS: usize = 5;
+        let window = &rounds[rounds.len().checked_sub(ROUNDS)?..];
+        let (least, most) = window.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &v| (a.min(v), b.max(v)));
+        let mean = mean(window);
+        let share = |value: f64| if mean > 0.0 { value / mean } else { 0.0 };
+        Some(Self { spread: share(most - least), slope: share(line(window).0 * (ROUNDS as f64 - 1.0)) })
+    }
+
+    /// Whether they are within 20 % of their mean from least to most, and 10 % along the line.
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        self.spread <= 0.2 && self.slope.abs() <= 0.1
+    }
+}
+
+/// Whether the last five rounds are steady; fewer are not.
 #[must_use]
 pub fn snia_window(rounds: &[f64]) -> bool {
-    const ROUNDS: usize = 5;
-    let Some(window) = rounds.len().checked_sub(ROUNDS).map(|start| &rounds[start..]) else { return false };
-    let (least, most) = window.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &v| (a.min(v), b.max(v)));
-    let mean = mean(window);
-    most - least <= 0.2 * mean && (line(window).0 * (ROUNDS as f64 - 1.0)).abs() <= 0.1 * mean
+    Window::of(rounds).is_some_and(|window| window.is_steady())
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -1,22 +1,32 @@
 //! The rules, each a function from facts to a finding.
 
+mod figures;
 mod limit;
 mod model;
 mod pace;
+mod printed;
+mod shape;
 mod trust;
+mod volume;
 
 use crate::facts::Facts;
-use crate::{Finding, Remedy};
+use crate::{Expectation, Finding, Observation, Remedy};
 
 pub(crate) use limit::limit;
 
 /// The rules that may find nothing.
-pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 9] = [
+pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 15] = [
     trust::errors,
     trust::page_cache,
     trust::buffered_writes,
     trust::holes,
     trust::drift,
+    |facts| shape::burst_used_up(&facts.seen()),
+    |facts| shape::warm_up(&facts.seen()),
+    |facts| shape::not_steady(&facts.seen()),
+    shape::throttled,
+    printed::bytes,
+    printed::latency,
     trust::short_run,
     trust::interrupted,
     pace::lateness,
@@ -26,4 +36,48 @@ pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 9] = [
 /// How each worker comes to have `iodepth` operations in flight.
 fn deeper(facts: Facts<'_>, iodepth: u64) -> Remedy {
     if facts.declared().queues { Remedy::RaiseDepth { iodepth } } else { Remedy::QueueingEngine { iodepth } }
+}
+
+/// Those that hold the figures of an observation against each other.
+const FIGURES: [fn(&Observation) -> Option<Finding>; 16] = [
+    figures::little,
+    figures::little_of_device,
+    figures::depth_needed,
+    figures::product,
+    figures::odd_block,
+    figures::split,
+    figures::mean_alone,
+    figures::mechanical,
+    figures::busy,
+    figures::one_at_a_time,
+    figures::not_kept,
+    figures::small_region,
+    figures::since_boot,
+    shape::burst_used_up,
+    shape::warm_up,
+    shape::not_steady,
+];
+
+/// Those that hold it against a volume.
+const VOLUME: [fn(&volume::Case<'_, '_>) -> Option<Finding>; 11] = [
+    volume::cap,
+    volume::size,
+    volume::bytes_first,
+    volume::shared,
+    volume::too_shallow,
+    volume::beyond_knee,
+    volume::burst_running,
+    volume::above,
+    volume::below,
+    volume::too_fast,
+    volume::cpus,
+];
+
+/// All that an observation shows, by itself and against the volume it should be of.
+pub(crate) fn observed(seen: &Observation, volume: Option<&Expectation<'_>>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = FIGURES.iter().filter_map(|rule| rule(seen)).collect();
+    if let Some(case) = volume.and_then(|volume| volume::Case::of(seen, volume)) {
+        findings.extend(VOLUME.iter().filter_map(|rule| rule(&case)));
+    }
+    findings
 }

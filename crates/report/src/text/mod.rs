@@ -10,7 +10,8 @@ use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::civil::Civil;
 use crate::words;
-use paint::{Paint, Tone, wrap};
+use paint::Tone;
+pub(crate) use paint::{Paint, wrap};
 
 /// How text is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,13 +213,13 @@ impl Page {
         let text = format!("{lead} {}", words::finding(finding, job));
         for (index, line) in wrap(&text, self.width).iter().enumerate() {
             let lead = if index == 0 { line.get(..lead.len()).unwrap_or_default() } else { "" };
-            let painted = self.paint.tone(tone(finding.severity), lead);
+            let painted = self.paint.tone(tone_of(finding.severity), lead);
             self.line(&format!("{painted}{}", &line[lead.len()..]));
         }
     }
 }
 
-fn tone(severity: Severity) -> Tone {
+pub(crate) fn tone_of(severity: Severity) -> Tone {
     match severity {
         Severity::Info => Tone::Good,
         Severity::Advice => Tone::Strong,

@@ -20,6 +20,14 @@ pub(crate) enum Tone {
 pub(crate) struct Paint(pub(crate) bool);
 
 impl Paint {
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.tone(Tone::Strong, text)
+    }
+
+    pub(crate) fn faint(self, text: &str) -> String {
+        self.tone(Tone::Faint, text)
+    }
+
     pub(crate) fn tone(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Strong => "1",

@@ -1,0 +1,313 @@
+//! What is known of a load and of what came of it, whoever told it: a run, a device's counters, somebody's words.
+
+use record::{Claim, Claimed, Declared, Iostat, IostatDevice, IostatKind, JobResult, Kind, Measured, Run};
+
+use crate::Source;
+
+/// A figure as exactly as it is known: printed and quoted figures are rounded, and some are given as ranges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known {
+    /// It is at least this.
+    pub low: f64,
+    /// It is at most this.
+    pub high: f64,
+    /// Who told it.
+    pub source: Source,
+}
+
+impl Known {
+    /// A figure that was counted.
+    #[must_use]
+    pub const fn exact(value: f64, source: Source) -> Self {
+        Self { low: value, high: value, source }
+    }
+
+    /// A figure that was printed, with `step` the unit of its last digit.
+    #[must_use]
+    pub fn printed(value: f64, step: f64, source: Source) -> Self {
+        Self::between((value - step / 2.0).max(0.0), value + step / 2.0, source)
+    }
+
+    /// Anything between two figures.
+    #[must_use]
+    pub const fn between(low: f64, high: f64, source: Source) -> Self {
+        Self { low, high, source }
+    }
+
+    /// The middle of what it may be.
+    #[must_use]
+    pub const fn value(&self) -> f64 {
+        (self.low + self.high) / 2.0
+    }
+
+    /// The product of two, from Little's law.
+    #[must_use]
+    pub fn times(&self, other: &Self) -> Self {
+        Self::between(self.low * other.low, self.high * other.high, Source::LittlesLaw)
+    }
+
+    /// The quotient of two, from Little's law.
+    #[must_use]
+    pub fn over(&self, other: &Self) -> Self {
+        Self::between(self.low / other.high.max(1e-12), self.high / other.low.max(1e-12), Source::LittlesLaw)
+    }
+
+    /// The same in another unit.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self::between(self.low * factor, self.high * factor, self.source)
+    }
+}
+
+/// A load and what came of it. Every figure may be unknown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observation {
+    /// Operations completed per second, all kinds.
+    pub iops: Option<Known>,
+    /// The share of reads among them, from 0 to 1.
+    pub read_share: Option<f64>,
+    /// Bytes per second, all kinds.
+    pub bytes_per_second: Option<Known>,
+    /// Bytes of one operation as it was asked for.
+    pub block_bytes: Option<Known>,
+    /// Bytes of one request as the device saw it.
+    pub request_bytes: Option<Known>,
+    /// Mean time of an operation in nanoseconds, from its start: the time that Little's law goes by.
+    pub latency_ns: Option<Known>,
+    /// Whether anything is known of how single operations differ from that mean.
+    pub spread: bool,
+    /// Deviation over mean of the times of operations.
+    pub variation: Option<f64>,
+    /// Operations that could be in flight: depth times workers.
+    pub depth: Option<Known>,
+    /// How many workers that is spread over.
+    pub workers: Option<u64>,
+    /// Whether the next operation waited for nothing but a place in the queue, so that `depth` should be in flight.
+    pub closed: bool,
+    /// Operations that were in flight on average, as a device counted them (`aqu-sz`).
+    pub in_flight: Option<Known>,
+    /// The share of time in which the device had at least one.
+    pub busy: Option<Known>,
+    /// Whether offsets are random.
+    pub random: Option<bool>,
+    /// Processors of the machine.
+    pub cpus: Option<Known>,
+    /// How long was measured, in seconds.
+    pub seconds: Option<f64>,
+    /// Bytes of the region in use.
+    pub region_bytes: Option<u64>,
+    /// Whether operations go past the page cache.
+    pub direct: Option<bool>,
+    /// Whether the figures are of a real or modelled device, not of the page cache or of no device.
+    pub device: bool,
+    /// Operations per second of intervals that lasted their whole width, in their order.
+    pub paces: Vec<f64>,
+    /// How long each of these intervals is, in nanoseconds.
+    pub interval_ns: f64,
+    /// Whether they are of a model, which knows why its pace changes.
+    pub modelled: bool,
+    /// Whether they are an average since the host was started, and so of no load in particular.
+    pub since_boot: bool,
+}
+
+impl Observation {
+    /// What a run tells of one of its jobs.
+    #[must_use]
+    pub fn of(run: &Run, job: &JobResult) -> Self {
+        let (declared, result) = (&job.declared, &job.result);
+        // Text for people is as exact as its digits, but what is computed here comes from its counts.
+        let source = if job.quotes.is_empty() { Source::Counters } else { Source::Printed };
+        let counted = |value: f64| (value > 0.0).then(|| Known::exact(value, source));
+        let (iops, reads) = (result.iops(), result.read.ios as f64);
+        Self {
+            iops: counted(iops),
+            read_share: (result.ios() > 0).then(|| reads / result.ios() as f64),
+            bytes_per_second: counted(result.bytes_per_second()),
+            block_bytes: block_bytes(declared, result),
+            request_bytes: None,
+            latency_ns: latency_ns(result).and_then(counted),
+            spread: result.kinds().any(|(_, kind)| kind.service.stddev_ns > 0.0 || !kind.service.quoted.is_empty()),
+            variation: main(result).service.variation(),
+            depth: (declared.in_flight_possible > 0)
+                .then(|| Known::exact(declared.in_flight_possible as f64, Source::Job)),
+            workers: Some(u64::from(job.workers.max(1))),
+            closed: !declared.is_paced() && declared.thinktime_ns == 0,
+            in_flight: None,
+            busy: None,
+            random: Some(declared.rw.starts_with("rand")),
+            cpus: None,
+            seconds: Some(result.wall_ns() / 1e9),
+            region_bytes: declared.size,
+            direct: Some(declared.direct),
+            device: declared.device,
+            paces: result.series.iops(),
+            interval_ns: result.series.width_ns as f64,
+            modelled: run.model.is_some(),
+            since_boot: false,
+        }
+    }
+
+    /// What `iostat` saw of one device, on average over the reports in which it was in use; the average since boot only
+    /// where there is nothing else.
+    #[must_use]
+    pub fn of_device(iostat: &Iostat, name: &str) -> Self {
+        let since_boot = iostat.intervals().next().is_none();
+        let all = iostat.reports.iter().filter(|report| report.since_boot == since_boot);
+        let reports: Vec<_> = all
+            .filter_map(|report| Some((report, report.devices.iter().find(|device| device.name == name)?)))
+            .filter(|(_, device)| !device.is_idle())
+            .collect();
+        let device = mean_device(&reports.iter().map(|(_, device)| *device).collect::<Vec<_>>());
+        let step = 0.1_f64.powi(device.decimals as i32);
+        let told = |value: Option<f64>, step: f64| {
+            value.filter(|value| *value > 0.0).map(|value| Known::printed(value, step, Source::Iostat))
+        };
+        let (iops, reads) = (device.iops(), device.read.per_second.unwrap_or(0.0));
+        let seconds = reports.iter().map(|(report, _)| report.seconds).sum::<Option<f64>>();
+        Self {
+            iops: told(Some(iops), step),
+            read_share: (iops > 0.0).then(|| reads / iops),
+            bytes_per_second: told(Some(device.bytes_per_second()), 1024.0 * step),
+            request_bytes: told((iops > 0.0).then(|| device.bytes_per_second() / iops), 1024.0 * step),
+            latency_ns: told(mean_await_ns(&device), 1e6 * step),
+            in_flight: told(device.in_flight, step),
+            busy: told(device.util, step / 100.0),
+            cpus: iostat.cpus.map(|cpus| Known::exact(f64::from(cpus), Source::Iostat)),
+            seconds,
+            device: true,
+            paces: if since_boot { Vec::new() } else { reports.iter().map(|(_, device)| device.iops()).collect() },
+            interval_ns: seconds.map_or(1e9, |seconds| seconds * 1e9 / reports.len().max(1) as f64),
+            since_boot,
+            ..Self::default()
+        }
+    }
+
+    /// What somebody claims.
+    #[must_use]
+    pub fn of_claim(claim: &Claim) -> Self {
+        let told = |claimed: &Option<Claimed>| {
+            claimed.as_ref().map(|claimed| Known::between(claimed.low(), claimed.high(), Source::Claim))
+        };
+        let (depth, jobs) = (told(&claim.depth), told(&claim.jobs));
+        let one = Known::exact(1.0, Source::Claim);
+        let in_all = depth.map(|depth| {
+            let jobs = jobs.unwrap_or(one);
+            Known::between(depth.low * jobs.low, depth.high * jobs.high, Source::Claim)
+        });
+        Self {
+            iops: told(&claim.iops),
+            read_share: claim.read_share.as_ref().map(Claimed::value).or_else(|| reads(claim.rw?)),
+            bytes_per_second: told(&claim.bytes_per_second),
+            block_bytes: told(&claim.block_bytes),
+            latency_ns: told(&claim.latency_ns),
+            spread: !claim.percentiles_ns.is_empty(),
+            depth: in_all,
+            workers: jobs.map(|jobs| jobs.value().round().max(1.0) as u64),
+            closed: true,
+            random: claim.rw.map(|rw| rw.starts_with("rand")),
+            cpus: told(&claim.vcpus).or_else(|| told(&claim.cpus)),
+            seconds: claim.time_ns.as_ref().map(|time| time.value() / 1e9),
+            device: true,
+            ..Self::default()
+        }
+    }
+
+    /// With what somebody says about the load, where this does not know it: depth, workers, block size, kind.
+    #[must_use]
+    pub fn completed_by(self, said: &Self) -> Self {
+        Self {
+            read_share: self.read_share.or(said.read_share),
+            block_bytes: self.block_bytes.or(said.block_bytes),
+            depth: self.depth.or(said.depth),
+            workers: if self.depth.is_some() { self.workers } else { self.workers.or(said.workers) },
+            closed: self.closed || self.depth.is_none() && said.depth.is_some(),
+            random: self.random.or(said.random),
+            cpus: said.cpus.or(self.cpus),
+            ..self
+        }
+    }
+
+    /// Operations in flight as Little's law has it: operations per second × time of one.
+    #[must_use]
+    pub fn implied_in_flight(&self) -> Option<Known> {
+        Some(self.iops?.times(&self.latency_ns?.scaled(1e-9)))
+    }
+
+    /// Operations in flight, by whoever knows it best: the device, Little's law, what was asked for.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<Known> {
+        self.in_flight.or_else(|| self.implied_in_flight()).or(self.depth)
+    }
+}
+
+/// The share of reads of `rw` by fio's name, where the name tells.
+fn reads(rw: &str) -> Option<f64> {
+    match rw.trim_start_matches("rand") {
+        "read" => Some(1.0),
+        "write" | "trim" => Some(0.0),
+        _ => None,
+    }
+}
+
+/// Rates and times of one device, averaged over reports.
+fn mean_device(reports: &[&IostatDevice]) -> IostatDevice {
+    let mean = |of: &dyn Fn(&IostatDevice) -> Option<f64>| {
+        let known: Vec<f64> = reports.iter().filter_map(|device| of(device)).collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let kind = |of: &dyn Fn(&IostatDevice) -> IostatKind| {
+        let per_second = mean(&|device| of(device).per_second);
+        let total: f64 = reports.iter().filter_map(|device| of(device).per_second).sum();
+        let waited = |device: &IostatDevice| Some(of(device).await_ns? * of(device).per_second?);
+        let await_ns: Option<f64> = reports.iter().map(|device| waited(device)).sum();
+        IostatKind {
+            per_second,
+            bytes_per_second: mean(&|device| of(device).bytes_per_second),
+            await_ns: await_ns.filter(|_| total > 0.0).map(|sum| sum / total),
+            ..IostatKind::default()
+        }
+    };
+    IostatDevice {
+        decimals: reports.iter().map(|device| device.decimals).max().unwrap_or(2),
+        read: kind(&|device| device.read),
+        write: kind(&|device| device.write),
+        discard: kind(&|device| device.discard),
+        all: IostatKind { await_ns: mean(&|device| device.all.await_ns), ..IostatKind::default() },
+        in_flight: mean(&|device| device.in_flight),
+        util: mean(&|device| device.util),
+        ..IostatDevice::default()
+    }
+}
+
+/// The mean time of a request over all kinds.
+fn mean_await_ns(device: &IostatDevice) -> Option<f64> {
+    let kinds = [device.read, device.write, device.discard];
+    let known = || kinds.iter().filter_map(|kind| Some((kind.per_second?, kind.await_ns?)));
+    let rate: f64 = known().map(|(rate, _)| rate).sum();
+    let each = (rate > 0.0).then(|| known().map(|(rate, ns)| rate * ns).sum::<f64>() / rate);
+    each.or(device.all.await_ns)
+}
+
+/// The results of the kind with the most operations.
+fn main(result: &Measured) -> &record::DirectionResult {
+    Kind::ALL.map(|kind| result.kind(kind)).into_iter().max_by_key(|kind| kind.ios).unwrap_or(&result.read)
+}
+
+/// The block size, where all operations have the same.
+fn block_bytes(declared: &Declared, result: &Measured) -> Option<Known> {
+    let used: Vec<_> =
+        Kind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0).map(|kind| declared.sizes(kind)).collect();
+    let first = *used.first()?;
+    let one = first.min > 0 && used.iter().all(|sizes| sizes.min == first.min && sizes.max == first.min);
+    one.then(|| Known::exact(f64::from(first.min), Source::Job))
+}
+
+/// The mean of total latencies; of service times where those were not kept.
+fn latency_ns(result: &Measured) -> Option<f64> {
+    let mean = |of: fn(&record::DirectionResult) -> &record::LatencyStats| {
+        let count: u64 = result.kinds().map(|(_, kind)| of(kind).count).sum();
+        let sum: f64 = result.kinds().map(|(_, kind)| of(kind).sum_ns()).sum();
+        (count > 0).then(|| sum / count as f64)
+    };
+    mean(|kind| &kind.latency).or_else(|| mean(|kind| &kind.service))
+}

@@ -1,0 +1,118 @@
+//! What the shape of latencies and of throughput over time says.
+
+use record::LatencyStats;
+
+use crate::facts::Facts;
+use crate::knee::steady::{self, Step, Window};
+use crate::{Code, Finding, Observation, Quantity, Remedy, Severity, Source};
+
+/// Fewer whole intervals than this say nothing of steadiness.
+const INTERVALS_MIN: usize = 20;
+
+/// A pace that was changed for good, by more than a tenth and downwards.
+pub(super) fn fall(seen: &Observation) -> Option<Step> {
+    const TENTH: f64 = 0.9;
+    steady::step(&seen.paces).filter(|step| step.ratio() < TENTH && seen.device)
+}
+
+/// Credits that ran out, or a cache that filled up.
+pub(super) fn burst_used_up(seen: &Observation) -> Option<Finding> {
+    // A model knows its reasons better.
+    let step = fall(seen).filter(|_| !seen.modelled)?;
+    let at_ns = step.at as f64 * seen.interval_ns;
+    let finding = Finding::new(Code::BurstUsedUp, Severity::Advice)
+        .with(Quantity::ChangedAt, at_ns, Source::Intervals)
+        .with(Quantity::ChangeFactor, step.ratio(), Source::Intervals)
+        .with(Quantity::EarlyIops, step.before, Source::Intervals)
+        .with(Quantity::LateIops, step.after, Source::Intervals)
+        .remedy(Remedy::Ramp { ramp_s: (at_ns / 1e9).ceil() as u64 + 1 });
+    Some(finding)
+}
+
+/// A beginning that is not like the rest and changes the mean.
+pub(super) fn warm_up(seen: &Observation) -> Option<Finding> {
+    const MATTERS: f64 = 0.02;
+    const DIFFERENT: f64 = 0.1;
+    let iops = &seen.paces;
+    if iops.len() < INTERVALS_MIN || !seen.device || fall(seen).is_some() {
+        return None;
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let judged = steady::judge(iops);
+    let (first, rest) = iops.split_at(judged.from);
+    let (with, without) = (mean(iops), mean(rest));
+    let changes = (with / without - 1.0).abs() > MATTERS && (mean(first) / without - 1.0).abs() > DIFFERENT;
+    (judged.from > 0 && judged.step.is_none() && changes).then(|| {
+        let warm_up_ns = judged.from as f64 * seen.interval_ns;
+        Finding::new(Code::WarmupCounted, Severity::Advice)
+            .with(Quantity::WarmupTime, warm_up_ns, Source::Intervals)
+            .with(Quantity::SteadyIops, without, Source::Intervals)
+            .remedy(Remedy::Ramp { ramp_s: (warm_up_ns / 1e9).ceil().max(1.0) as u64 })
+    })
+}
+
+/// The last rounds of a run are not alike.
+pub(super) fn not_steady(seen: &Observation) -> Option<Finding> {
+    const ROUNDS: usize = 10;
+    let iops = &seen.paces;
+    if iops.len() < INTERVALS_MIN || !seen.device || fall(seen).is_some() {
+        return None;
+    }
+    let each = iops.len() / ROUNDS;
+    let rounds: Vec<f64> =
+        iops[iops.len() - each * ROUNDS..].chunks(each).map(|round| round.iter().sum::<f64>() / each as f64).collect();
+    let window = Window::of(&rounds).filter(|window| !window.is_steady())?;
+    let runtime_s = (iops.len() as f64 * seen.interval_ns / 1e9 * 5.0).ceil() as u64;
+    let finding = Finding::new(Code::NotSteady, Severity::Warning)
+        .with(Quantity::IopsSpread, window.spread, Source::Intervals)
+        .with(Quantity::IopsSlope, window.slope, Source::Intervals)
+        .remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) });
+    Some(finding)
+}
+
+/// Two groups of operations with nothing between them, the slow ones as late as a throttle's slices are long: the
+/// kernel's `blk-throttle` and the like hold operations until the next slice of 100 ms or so.
+pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
+    /// Slices are longer than this, and no healthy device takes as long.
+    const SLICE_NS: u64 = 8_000_000;
+    const MOST: f64 = 0.5;
+    const SOME: f64 = 0.002;
+    let service = &facts.result().kind(facts.main_kind()).service;
+    let (fast, slow) = two_modes(service)?;
+    let counted = service.count as f64;
+    let (fast_share, slow_share) = (fast.count as f64 / counted, slow.count as f64 / counted);
+    (facts.has_device() && fast_share >= MOST && slow_share >= SOME && slow.median_ns >= SLICE_NS).then(|| {
+        Finding::new(Code::Throttled, Severity::Advice)
+            .with(Quantity::FastMode, fast.median_ns as f64, Source::Histogram)
+            .with(Quantity::SlowMode, slow.median_ns as f64, Source::Histogram)
+            .with(Quantity::SlowShare, slow_share, Source::Histogram)
+    })
+}
+
+/// A group of operations that took about the same time.
+#[derive(Clone, Copy, Debug)]
+struct Mode {
+    count: u64,
+    median_ns: u64,
+}
+
+/// What lies below and above the widest stretch of time in which next to nothing ended, if that is wide.
+fn two_modes(latency: &LatencyStats) -> Option<(Mode, Mode)> {
+    /// The stretch is this many times as long as it begins late.
+    const GAP: f64 = 4.0;
+    let bins: Vec<(u64, u64)> = latency.bins().filter(|&(_, count)| count > 0).collect();
+    let gap = |index: &usize| bins[*index].0 as f64 / bins[*index - 1].0.max(1) as f64;
+    let at = (1..bins.len()).max_by(|a, b| gap(a).total_cmp(&gap(b))).filter(|at| gap(at) >= GAP)?;
+    let (fast, slow) = bins.split_at(at);
+    Some((mode(fast)?, mode(slow)?))
+}
+
+fn mode(bins: &[(u64, u64)]) -> Option<Mode> {
+    let count: u64 = bins.iter().map(|&(_, count)| count).sum();
+    let mut seen = 0;
+    let median = bins.iter().find(|(_, here)| {
+        seen += here;
+        2 * seen >= count
+    })?;
+    Some(Mode { count, median_ns: median.0 })
+}

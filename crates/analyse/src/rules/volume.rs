@@ -1,0 +1,217 @@
+//! What figures say of the volume they are expected of.
+
+use crate::expectation::{Cap, CapKind};
+use crate::rules::figures::whole;
+use crate::{Code, Expectation, Finding, Observation, Quantity, Remedy, Severity, Source};
+
+/// A cap counts as reached within this share of it.
+const REACHED: f64 = 0.03;
+
+/// From this share of a cap on, what is missing is no matter.
+const SHORT: f64 = 0.9;
+
+/// This much deeper than the knee, latency is that of waiting.
+const BEYOND: f64 = 2.0;
+
+/// Faster than this share of the latency without any queueing is not this volume.
+const TOO_FAST: f64 = 0.5;
+
+/// What an observation and an expectation make together.
+pub(super) struct Case<'a, 'b> {
+    pub(super) seen: &'a Observation,
+    pub(super) volume: &'a Expectation<'b>,
+    pub(super) iops: f64,
+    iops_source: Source,
+}
+
+impl<'a, 'b> Case<'a, 'b> {
+    pub(super) fn of(seen: &'a Observation, volume: &'a Expectation<'b>) -> Option<Self> {
+        let iops = seen.iops?;
+        Some(Self { seen, volume, iops: iops.value(), iops_source: iops.source })
+    }
+
+    fn reached(&self) -> Option<&'a Cap> {
+        let reached = |cap: &&Cap| (self.iops / cap.iops - 1.0).abs() <= REACHED;
+        self.volume.binding().filter(reached)
+    }
+
+    fn finding(&self, code: Code, severity: Severity) -> Finding {
+        Finding::new(code, severity).about(&self.volume.volume).with(Quantity::Iops, self.iops, self.iops_source)
+    }
+
+    fn in_flight(&self) -> Option<f64> {
+        Some(self.seen.in_flight()?.value())
+    }
+
+    fn per_worker(&self, total: f64) -> u64 {
+        whole(total / self.seen.workers.unwrap_or(1).max(1) as f64)
+    }
+}
+
+/// A cap is reached: which.
+pub(super) fn cap(case: &Case<'_, '_>) -> Option<Finding> {
+    let cap = case.reached()?;
+    let (code, severity) = match cap.kind {
+        CapKind::VolumeIops => (Code::VolumeIopsCap, Severity::Info),
+        CapKind::VolumeBytes => (Code::VolumeThroughputCap, Severity::Info),
+        CapKind::Machine => (Code::MachineCap, Severity::Advice),
+        CapKind::Egress => (Code::EgressCap, Severity::Advice),
+        CapKind::Station => (Code::StationCap, Severity::Info),
+    };
+    // What would be next if this one were lifted.
+    let next = case.volume.caps.iter().map(|next| next.iops).find(|next| *next > cap.iops * (1.0 + REACHED));
+    let finding = case
+        .finding(code, severity)
+        .about(&cap.name)
+        .with(Quantity::CapIops, cap.iops, Source::Model)
+        .with_known(Quantity::NextCapIops, next, Source::Model)
+        .with_known(Quantity::InFlightAchieved, case.in_flight(), Source::LittlesLaw)
+        .with_known(Quantity::KneeInFlight, case.volume.knee(), Source::Model);
+    Some(finding)
+}
+
+/// The size of the volume is what its limit follows from.
+pub(super) fn size(case: &Case<'_, '_>) -> Option<Finding> {
+    let cap = case.reached().filter(|cap| matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
+    let larger = case.volume.larger?;
+    let finding = case
+        .finding(Code::SizeTooSmall, Severity::Advice)
+        .with(Quantity::CapIops, cap.iops, Source::Model)
+        .with(Quantity::VolumeBytes, case.volume.bytes as f64, Source::Model)
+        .with(Quantity::LargerIops, larger.iops, Source::Model)
+        .with(Quantity::LargerBytes, larger.bytes as f64, Source::Model)
+        .remedy(Remedy::GrowVolume { bytes: larger.bytes });
+    Some(finding)
+}
+
+/// Bytes run out before operations do.
+pub(super) fn bytes_first(case: &Case<'_, '_>) -> Option<Finding> {
+    case.reached().filter(|cap| cap.kind == CapKind::VolumeBytes)?;
+    let (break_even, block) = (case.volume.break_even_bytes?, case.seen.block_bytes?);
+    (block.low > break_even).then(|| {
+        case.finding(Code::BytesBeforeIops, Severity::Info)
+            .with(Quantity::BlockBytes, block.value(), block.source)
+            .with(Quantity::BreakEvenBytes, break_even, Source::Model)
+    })
+}
+
+/// Reads and writes draw on one budget.
+pub(super) fn shared(case: &Case<'_, '_>) -> Option<Finding> {
+    let cap = case.reached().filter(|cap| cap.shared)?;
+    let reads = case.seen.read_share.filter(|share| (0.02..=0.98).contains(share))?;
+    let finding = case
+        .finding(Code::SharedBudget, Severity::Info)
+        .about(&cap.name)
+        .with(Quantity::ReadShare, reads, case.iops_source)
+        .with(Quantity::CapIops, cap.iops, Source::Model);
+    Some(finding)
+}
+
+/// Not enough in flight to reach the lowest cap, and as many operations as that depth gives.
+pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
+    let cap = case.volume.binding().filter(|cap| case.iops < (1.0 - REACHED) * cap.iops)?;
+    let (in_flight, alone_ns) = (case.in_flight()?, case.volume.alone_ns?);
+    // What is measured tells more than the model: the time of one operation as it was, times the rate there could be.
+    let latency_ns = case.seen.latency_ns.map_or(alone_ns, |latency| latency.value());
+    let needed = cap.iops * latency_ns / 1e9;
+    let queueing = latency_ns > 1.5 * alone_ns;
+    if queueing || in_flight >= (1.0 - REACHED) * needed || !case.seen.closed {
+        return None;
+    }
+    let iodepth = case.per_worker(needed);
+    let finding = case
+        .finding(Code::QueueTooShallow, Severity::Advice)
+        .with(Quantity::CapIops, cap.iops, Source::Model)
+        .with(Quantity::InFlightAchieved, in_flight, Source::LittlesLaw)
+        .with(Quantity::InFlightNeeded, needed, Source::LittlesLaw)
+        .with(Quantity::ServiceMean, latency_ns, Source::Counters)
+        .with_told(Quantity::InFlightPossible, case.seen.depth.map(|depth| (depth.value(), depth.source)))
+        .remedy(Remedy::RaiseDepth { iodepth })
+        .counterfactual((case.volume.at)(needed));
+    Some(finding)
+}
+
+/// A queue far deeper than the knee: the latency is that of waiting.
+pub(super) fn beyond_knee(case: &Case<'_, '_>) -> Option<Finding> {
+    let (in_flight, knee) = (case.in_flight()?, case.volume.knee()?);
+    let latency = case.seen.latency_ns?;
+    if in_flight <= BEYOND * knee.max(1.0) || case.reached().is_none() {
+        return None;
+    }
+    let finding = case
+        .finding(Code::BeyondKnee, Severity::Advice)
+        .with(Quantity::InFlightAchieved, in_flight, Source::LittlesLaw)
+        .with(Quantity::KneeInFlight, knee, Source::Model)
+        .with(Quantity::KneeFactor, in_flight / knee, Source::Model)
+        .with(Quantity::LatencyMean, latency.value(), latency.source)
+        .remedy(Remedy::LowerDepth { iodepth: case.per_worker(knee), total: whole(knee) })
+        .counterfactual((case.volume.at)(knee.ceil()));
+    Some(finding)
+}
+
+/// More than the long run allows, and no more than a burst does.
+pub(super) fn burst_running(case: &Case<'_, '_>) -> Option<Finding> {
+    let (cap, burst) = (case.volume.binding()?, case.volume.burst_iops);
+    let secs = case.volume.burst_secs?;
+    let running = case.iops > (1.0 + REACHED) * cap.iops && case.iops <= (1.0 + REACHED) * burst;
+    running.then(|| {
+        case.finding(Code::BurstRunning, Severity::Warning)
+            .with(Quantity::CapIops, cap.iops, Source::Model)
+            .with(Quantity::BurstIops, burst, Source::Model)
+            .with(Quantity::BurstLasts, secs * 1e9, Source::Model)
+            .with_told(Quantity::Runtime, case.seen.seconds.map(|secs| (secs * 1e9, Source::Counters)))
+            .remedy(Remedy::RunLonger { runtime_s: (2.0 * secs).ceil().max(1.0) as u64 })
+    })
+}
+
+/// More than the volume can give at all.
+pub(super) fn above(case: &Case<'_, '_>) -> Option<Finding> {
+    let cap = case.volume.binding()?;
+    let most = cap.iops.max(case.volume.burst_iops);
+    (case.iops > (1.0 + REACHED) * most).then(|| {
+        case.finding(Code::AboveExpectation, Severity::Warning).about(&cap.name).with(
+            Quantity::CapIops,
+            most,
+            Source::Model,
+        )
+    })
+}
+
+/// Enough in flight, and still less than the volume gives.
+pub(super) fn below(case: &Case<'_, '_>) -> Option<Finding> {
+    let expected = (case.volume.at)(case.in_flight()?)?;
+    // A queue that holds up each operation for longer than the volume would.
+    let slower = case.seen.latency_ns.is_some_and(|latency| latency.value() > expected.latency_ns / SHORT);
+    (case.seen.closed && slower && case.iops < SHORT * expected.iops).then(|| {
+        case.finding(Code::BelowExpectation, Severity::Warning)
+            .with(Quantity::InFlightAchieved, expected.in_flight, Source::LittlesLaw)
+            .with(Quantity::ExpectedIops, expected.iops, Source::Model)
+            .with(Quantity::ExpectedLatency, expected.latency_ns, Source::Model)
+            .with_told(Quantity::LatencyMean, case.seen.latency_ns.map(|latency| (latency.value(), latency.source)))
+            .remedy(Remedy::Doctor)
+    })
+}
+
+/// Reads that come back before the volume could answer: blocks that nobody wrote, or a cache.
+pub(super) fn too_fast(case: &Case<'_, '_>) -> Option<Finding> {
+    let (alone_ns, latency) = (case.volume.alone_ns?, case.seen.latency_ns?);
+    let reads = case.seen.read_share.is_some_and(|share| share > 0.5);
+    (reads && latency.high < TOO_FAST * alone_ns).then(|| {
+        case.finding(Code::UnwrittenBlocks, Severity::Warning)
+            .with(Quantity::LatencyMean, latency.value(), latency.source)
+            .with(Quantity::ExpectedLatency, alone_ns, Source::Model)
+            .remedy(Remedy::WriteFirst)
+    })
+}
+
+/// Fewer processors than the provider's rule asks for.
+pub(super) fn cpus(case: &Case<'_, '_>) -> Option<Finding> {
+    let (cpus, per_cpu) = (case.seen.cpus?, case.volume.iops_per_cpu?);
+    let wanted = case.volume.binding()?.iops / per_cpu;
+    (wanted > cpus.high).then(|| {
+        case.finding(Code::CpusShort, Severity::Advice)
+            .with(Quantity::Cpus, cpus.value(), cpus.source)
+            .with(Quantity::CpusNeeded, wanted.ceil(), Source::Model)
+            .with(Quantity::IopsPerCpu, per_cpu, Source::Model)
+    })
+}

@@ -1,0 +1,76 @@
+//! Runs to find something in.
+
+#![allow(dead_code)]
+
+use record::{
+    Declared, DirectionResult, Host, Interval, JobResult, LatencyStats, Measured, Run, Series, TargetFacts, TargetKind,
+};
+
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+
+/// Latencies of which all fall into one bucket.
+pub(crate) fn latency(count: u64, mean_ns: u64, stddev_ns: u64) -> LatencyStats {
+    LatencyStats {
+        count,
+        min_ns: mean_ns,
+        max_ns: mean_ns,
+        mean_ns: mean_ns as f64,
+        stddev_ns: stddev_ns as f64,
+        buckets: vec![(meter_bucket(mean_ns), count)],
+        quoted: Vec::new(),
+    }
+}
+
+/// The bucket of a value, by the rule for 64 buckets to a power of two.
+pub(crate) fn meter_bucket(value: u64) -> usize {
+    let shift = value.max(64).ilog2() - 6;
+    if shift == 0 { value as usize } else { ((shift as usize + 1) << 6) + ((value >> shift) & 63) as usize }
+}
+
+/// A direct random read of 30 s that keeps `depth` in flight at `service_ns` each.
+pub(crate) fn queue_full(depth: u32, service_ns: u64) -> Run {
+    let runtime_ns = 30 * SECOND_NS;
+    let ios = runtime_ns * u64::from(depth) / service_ns;
+    let read = DirectionResult {
+        ios,
+        bytes: ios * 4096,
+        runtime_ns,
+        service: latency(ios, service_ns, service_ns / 2),
+        ..DirectionResult::default()
+    };
+    let each = Interval { ios: [ios / 30, 0, 0], ..Interval::default() };
+    let result = Measured {
+        read,
+        runtime_ns,
+        workers: 1,
+        series: Series { width_ns: SECOND_NS, intervals: vec![each; 30] },
+        ..Measured::default()
+    };
+    let declared = Declared {
+        engine: "io_uring".to_owned(),
+        device: true,
+        queues: true,
+        iodepth: depth,
+        iodepth_effective: depth,
+        in_flight_asked: depth.into(),
+        in_flight_possible: depth.into(),
+        direct: true,
+        rw: "randread".to_owned(),
+        ..Declared::default()
+    };
+    let job = JobResult { name: "job".to_owned(), workers: 1, declared, result, ..JobResult::default() };
+    Run { host: Host { cpus: 8, ..Host::default() }, jobs: vec![job], ..Run::default() }
+}
+
+/// The one file of a run's only job.
+pub(crate) fn file(run: &mut Run) -> &mut TargetFacts {
+    run.jobs[0].evidence.targets = vec![TargetFacts {
+        path: "f".to_owned(),
+        kind: TargetKind::Regular,
+        size: 1 << 30,
+        allocated: Some(1 << 30),
+        cached_before: None,
+        cached_after: None,
+    }];
+    &mut run.jobs[0].evidence.targets[0]
+}

@@ -1,0 +1,221 @@
+//! Explanations: what was found in figures from wherever, for people and programs.
+
+use std::fmt::Write;
+
+use analyse::{Evidence, Explanation, Finding, Quantity, Severity, Source, Unit};
+use serde::Serialize;
+use units::{count, percent, significant};
+
+use crate::text::{Paint, Style, tone_of, wrap};
+use crate::words::{self, About};
+
+/// Which form of the document of explanations this is.
+const SCHEMA: u32 = 1;
+
+/// What was found in one input.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explained {
+    /// The file, or what was claimed.
+    pub input: String,
+    /// What the input was: `run`, `iostat` or `claim`.
+    pub kind: &'static str,
+    /// The volume it was held against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// One explanation for each job or device.
+    pub explanations: Vec<Explanation>,
+}
+
+/// For people at a terminal. What matters most comes first, each finding with its name and the figures it rests on.
+#[must_use]
+pub fn explain_text(explained: &[Explained], style: Style) -> String {
+    let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
+    for (index, one) in explained.iter().enumerate() {
+        if index > 0 {
+            page.out.push('\n');
+        }
+        page.input(one);
+    }
+    page.out
+}
+
+struct Page {
+    out: String,
+    width: usize,
+    paint: Paint,
+}
+
+impl Page {
+    fn input(&mut self, one: &Explained) {
+        let against = one.expected.as_ref().map_or_else(String::new, |volume| format!(", against {volume}"));
+        for (index, explanation) in one.explanations.iter().enumerate() {
+            if index > 0 {
+                self.out.push('\n');
+            }
+            let subject =
+                if explanation.subject.is_empty() { String::new() } else { format!(": {}", explanation.subject) };
+            let title = format!("{}{subject}{against}", one.input);
+            for line in wrap(&title, self.width) {
+                let _ = writeln!(self.out, "{}", self.paint.strong(&line));
+            }
+            if explanation.findings.is_empty() {
+                let _ =
+                    writeln!(self.out, "  Nothing to find fault with, and too few figures to say what was the limit.");
+            }
+            explanation.findings.iter().for_each(|finding| self.finding(finding));
+        }
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        let name = severity_name(finding.severity);
+        let text = format!("{name}: {}", words::finding(finding, About::default()));
+        for (index, line) in wrap(&text, self.width - 2).iter().enumerate() {
+            match line.strip_prefix(name).filter(|_| index == 0) {
+                Some(rest) => {
+                    let lead = self.paint.tone(tone_of(finding.severity), name);
+                    let _ = writeln!(self.out, "  {lead}{rest}");
+                }
+                None => {
+                    let _ = writeln!(self.out, "  {line}");
+                }
+            }
+        }
+        let figures = format!("{}: {}", finding.code.name(), figures(finding));
+        for line in wrap(&figures, self.width - 4) {
+            let _ = writeln!(self.out, "    {}", self.paint.faint(&line));
+        }
+    }
+}
+
+const fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Advice => "advice",
+        Severity::Warning => "warning",
+        Severity::Distrust => "distrust",
+    }
+}
+
+/// `24.1k IOPS (counted), 1.31 ms latency mean (printed)`.
+fn figures(finding: &Finding) -> String {
+    let each = |evidence: &Evidence| {
+        format!("{} {} ({})", quantity_name(evidence.quantity), value(evidence), source_name(evidence.source))
+    };
+    finding.evidence.iter().map(each).collect::<Vec<_>>().join(", ")
+}
+
+/// The name that JSON has, with blanks.
+fn quantity_name(quantity: Quantity) -> String {
+    let name = serde_json::to_value(quantity).ok().and_then(|name| name.as_str().map(str::to_owned));
+    name.unwrap_or_default().replace('_', " ").replace("iops", "IOPS").replace("cpus", "CPUs")
+}
+
+fn value(evidence: &Evidence) -> String {
+    let value = evidence.value;
+    match evidence.unit {
+        Unit::Count => significant(value, 4),
+        Unit::PerSecond => count(value),
+        Unit::BytesPerSecond => format!("{}/s", scaled(value, &BYTES)),
+        Unit::Nanoseconds => scaled(value, &TIMES),
+        Unit::Share => percent(value),
+        Unit::Bytes => scaled(value, &BYTES),
+        Unit::Factor => format!("{}x", significant(value, 3)),
+        Unit::ErrorNumber => format!("{value}"),
+    }
+}
+
+const BYTES: [(f64, &str); 5] =
+    [(1_099_511_627_776.0, "TiB"), (1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")];
+const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
+
+/// To five figures: evidence is told more exactly than sentences are.
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    let fitting = units.iter().find(|(unit, _)| value >= *unit).or_else(|| units.last());
+    fitting.map_or_else(String::new, |(unit, name)| format!("{} {name}", significant(value / unit, 5)))
+}
+
+const fn source_name(source: Source) -> &'static str {
+    match source {
+        Source::Job => "job's options",
+        Source::Counters => "counted",
+        Source::Histogram => "histogram",
+        Source::Intervals => "intervals",
+        Source::ProcessorTime => "processor time",
+        Source::PageCache => "page cache",
+        Source::DiskCounters => "disk counters",
+        Source::Files => "file system",
+        Source::LittlesLaw => "Little's law",
+        Source::Host => "host",
+        Source::Model => "model",
+        Source::Printed => "printed",
+        Source::Iostat => "iostat",
+        Source::Claim => "claimed",
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    inputs: Vec<Input<'a>>,
+}
+
+#[derive(Serialize)]
+struct Input<'a> {
+    input: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<&'a str>,
+    subjects: Vec<Subject<'a>>,
+}
+
+#[derive(Serialize)]
+struct Subject<'a> {
+    subject: &'a str,
+    findings: Vec<Worded<'a>>,
+}
+
+#[derive(Serialize)]
+struct Worded<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    text: String,
+}
+
+fn subject(explanation: &Explanation) -> Subject<'_> {
+    let worded = |finding| Worded { finding, text: words::finding(finding, About::default()) };
+    Subject { subject: &explanation.subject, findings: explanation.findings.iter().map(worded).collect() }
+}
+
+/// One JSON document: the findings as data, each with its sentence.
+#[must_use]
+pub fn explain_json(explained: &[Explained]) -> String {
+    let inputs = explained.iter().map(|one| Input {
+        input: &one.input,
+        kind: one.kind,
+        expected: one.expected.as_deref(),
+        subjects: one.explanations.iter().map(subject).collect(),
+    });
+    let document = Document { schema: SCHEMA, inputs: inputs.collect() };
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A Markdown section for each job or device, with a table of findings.
+#[must_use]
+pub fn explain_markdown(explained: &[Explained]) -> String {
+    let mut text = String::new();
+    for one in explained {
+        for explanation in &one.explanations {
+            let subject =
+                if explanation.subject.is_empty() { String::new() } else { format!(": {}", explanation.subject) };
+            let _ = write!(text, "## {}{subject}\n\n| severity | finding | what |\n|---|---|---|\n", one.input);
+            for finding in &explanation.findings {
+                let words = words::finding(finding, About::default()).replace('|', "\\|");
+                let _ = writeln!(text, "| {} | `{}` | {words} |", severity_name(finding.severity), finding.code.name());
+            }
+            text.push('\n');
+        }
+    }
+    text
+}

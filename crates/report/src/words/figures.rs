@@ -1,0 +1,220 @@
+//! Findings about figures that are held against each other.
+
+use analyse::{Finding, Quantity};
+use units::{count, grouped, significant};
+
+use super::{Figures, whole_number};
+
+pub(super) fn little_contradicted(figures: &Figures<'_>) -> String {
+    let (implied, possible) = (figures.value(Quantity::InFlightImplied), figures.value(Quantity::InFlightPossible));
+    let product = format!(
+        "{} IOPS x {} = {} in flight",
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::LatencyMean),
+        range(figures)
+    );
+    if figures.has(Quantity::InFlightAchieved) {
+        return format!(
+            "The figures contradict each other: {product}, but the device counted {}. They are not of the same time.",
+            figures.in_flight(Quantity::InFlightAchieved)
+        );
+    }
+    if implied > possible {
+        return format!(
+            "The figures contradict each other: {product}, but there could be only {}. One of them is not of this load.",
+            whole_number(possible)
+        );
+    }
+    format!(
+        "The figures contradict each other: {product}, but {} is said to have been kept in flight. Either the queue was \
+         not kept full, or one of them is not of this load.",
+        whole_number(possible)
+    )
+}
+
+/// What is in flight by Little's law, as exactly as that is known.
+fn range(figures: &Figures<'_>) -> String {
+    let implied = exactly(figures.value(Quantity::InFlightImplied));
+    if figures.has(Quantity::InFlightImpliedLow) {
+        let end = |quantity| whole_number(figures.value(quantity).round());
+        let (low, high) = (end(Quantity::InFlightImpliedLow), end(Quantity::InFlightImpliedHigh));
+        return format!("{implied} ({low} to {high}, as exactly as they are told)");
+    }
+    implied
+}
+
+/// In flight, to a tenth: what is compared with a depth is not cut to three figures.
+fn exactly(in_flight: f64) -> String {
+    if in_flight >= 10_000.0 || in_flight.fract() == 0.0 {
+        grouped(in_flight.round() as u64)
+    } else {
+        format!("{in_flight:.1}")
+    }
+}
+
+pub(super) fn little_holds(figures: &Figures<'_>) -> String {
+    format!(
+        "The figures agree: {} IOPS x {} = {} in flight of {} possible.",
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::LatencyMean),
+        range(figures),
+        whole_number(figures.value(Quantity::InFlightPossible))
+    )
+}
+
+pub(super) fn depth_needed(figures: &Figures<'_>) -> String {
+    format!(
+        "{} IOPS at {} each need {} in flight.",
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::LatencyMean),
+        range(figures)
+    )
+}
+
+pub(super) fn disagree(finding: &Finding, figures: &Figures<'_>) -> String {
+    let place = finding.subject.as_ref().map_or_else(String::new, |line| format!(" on {line}"));
+    if figures.has(Quantity::TimeTold) {
+        return format!(
+            "A printed sum does not add up{place}: lat is {} us, slat and clat make {} us. Was the text edited?",
+            microseconds(figures.value(Quantity::TimeTold)),
+            microseconds(figures.value(Quantity::TimeMade))
+        );
+    }
+    if figures.has(Quantity::SumTold) {
+        return format!(
+            "A printed sum does not add up{place}: {} are said to have been transferred, operations x block size make {}. \
+             Was the text edited?",
+            mib(figures.value(Quantity::SumTold)),
+            mib(figures.value(Quantity::SumMade))
+        );
+    }
+    format!(
+        "The figures contradict each other: IOPS x block size make {}/s, but {}/s are told.",
+        figures.bytes(Quantity::BytesPerSecondMade),
+        figures.bytes(Quantity::BytesPerSecondTold)
+    )
+}
+
+/// With all the digits that matter for a sum.
+fn mib(bytes: f64) -> String {
+    format!("{:.2} MiB", bytes / 1_048_576.0)
+}
+
+fn microseconds(ns: f64) -> String {
+    format!("{:.2}", ns / 1e3)
+}
+
+pub(super) fn units_mixed(figures: &Figures<'_>) -> String {
+    format!(
+        "Decimal and binary units are mixed: IOPS x block size make {}/s, but {}/s are told, which is {} times as much \
+         or as little: what a MB differs from a MiB, or a kB from a KiB.",
+        figures.bytes(Quantity::BytesPerSecondMade),
+        figures.bytes(Quantity::BytesPerSecondTold),
+        significant(figures.value(Quantity::UnitFactor), 4)
+    )
+}
+
+pub(super) fn odd_block(figures: &Figures<'_>) -> String {
+    let bytes = figures.value(Quantity::BlockBytes) as u64;
+    if bytes.is_multiple_of(4096) && bytes > 0 {
+        return format!(
+            "Blocks of {} are not a power of two: compare throughput with others, not IOPS.",
+            figures.bytes(Quantity::BlockBytes)
+        );
+    }
+    format!(
+        "Blocks of {} bytes are no whole pages of 4 KiB: devices that store pages read and write more than was asked \
+         for, and nobody else's IOPS are of this size.",
+        grouped(bytes)
+    )
+}
+
+pub(super) fn split(figures: &Figures<'_>) -> String {
+    format!(
+        "The device saw requests of {} for operations of {}: each was split, and one of the device's IOPS is not one of \
+         yours.",
+        figures.bytes(Quantity::RequestBytes),
+        figures.bytes(Quantity::BlockBytes)
+    )
+}
+
+pub(super) fn small_region(figures: &Figures<'_>) -> String {
+    format!(
+        "{} were read from a region of {}: each block many times over, which a cache in the host, the controller or the \
+         storage system may have answered. A region as large as the data that will be used tells more.",
+        figures.bytes(Quantity::JobBytes),
+        figures.bytes(Quantity::FileBytes)
+    )
+}
+
+pub(super) fn mechanical(figures: &Figures<'_>) -> String {
+    format!(
+        "This is what a drive with one arm does: {} random operations a second, {} for each, which is a seek and half a \
+         turn; a deeper queue shortens the way between them a little and makes each wait longer.",
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::TimeOfOne)
+    )
+}
+
+pub(super) fn util(figures: &Figures<'_>) -> String {
+    format!(
+        "%util of {} does not mean that the device was full: it is the share of time with at least one request, and a \
+         device that works on many at once was given {} on average.",
+        figures.share(Quantity::BusyShare),
+        figures.in_flight(Quantity::InFlightAchieved)
+    )
+}
+
+pub(super) fn mean_alone(figures: &Figures<'_>) -> String {
+    format!(
+        "A mean of {} is all that is known of the latency: nothing is said of the slow ones, which users feel.",
+        figures.time(Quantity::LatencyMean)
+    )
+}
+
+pub(super) fn throttled(figures: &Figures<'_>) -> String {
+    format!(
+        "Most operations took {}, {} of them {}, and next to none anything between: something held them until its next \
+         slice of time, as a cgroup's io.max or a provider's limiter does.",
+        figures.time(Quantity::FastMode),
+        figures.share(Quantity::SlowShare),
+        figures.time(Quantity::SlowMode)
+    )
+}
+
+pub(super) fn not_steady(figures: &Figures<'_>) -> String {
+    format!(
+        "Throughput did not settle: over the last rounds it spread over {} of its mean, and its trend changed it by {}. \
+         The mean is of this run and of no other.",
+        figures.share(Quantity::IopsSpread),
+        figures.share(Quantity::IopsSlope)
+    )
+}
+
+pub(super) fn warmup(figures: &Figures<'_>) -> String {
+    format!(
+        "The first {} were not like the rest, and were counted: {} IOPS without them.",
+        figures.span(Quantity::WarmupTime),
+        figures.count(Quantity::SteadyIops)
+    )
+}
+
+pub(super) fn burst_used_up(figures: &Figures<'_>) -> String {
+    let before = figures.value(Quantity::EarlyIops);
+    format!(
+        "{} after the start throughput fell to {} of what it was, from {} IOPS to {}, and stayed there: burst credits \
+         ran out, or a cache was full. The mean describes neither.",
+        figures.span(Quantity::ChangedAt),
+        units::percent(figures.value(Quantity::ChangeFactor)),
+        count(before),
+        figures.count(Quantity::LateIops)
+    )
+}
+
+pub(super) fn since_boot(figures: &Figures<'_>) -> String {
+    format!(
+        "{} IOPS are the average since the host was started, which is what the first report of iostat shows: not those \
+         of a load. Run `iostat -xy 1 30` while the load runs.",
+        figures.count(Quantity::Iops)
+    )
+}

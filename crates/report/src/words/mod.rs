@@ -1,0 +1,341 @@
+//! Findings in words: what is so, with its figures, and what to do about it.
+
+use analyse::{Code, Finding, Quantity, Remedy};
+use record::JobResult;
+use units::{Bytes, Nanos, count, grouped, percent, significant};
+
+mod figures;
+mod pages;
+mod run;
+mod volume;
+
+pub use pages::findings_markdown;
+
+/// What a finding is about, where its words need names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct About<'a> {
+    /// The engine of the job.
+    pub engine: &'a str,
+    /// The first of its files.
+    pub path: &'a str,
+}
+
+impl Default for About<'_> {
+    fn default() -> Self {
+        Self { engine: "the engine", path: "the file" }
+    }
+}
+
+impl<'a> From<&'a JobResult> for About<'a> {
+    fn from(job: &'a JobResult) -> Self {
+        let path = job.evidence.targets.first().map_or(Self::default().path, |target| target.path.as_str());
+        Self { engine: &job.declared.engine, path }
+    }
+}
+
+/// A finding, its remedy and what would come of it, as a paragraph.
+pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<About<'a>>) -> String {
+    let about = about.into();
+    let mut text = statement(finding, about);
+    if let Some(remedy) = &finding.remedy {
+        text = format!("{text} {}", remedy_text(remedy, finding, about));
+    }
+    if let Some(point) = finding.counterfactual {
+        text = format!(
+            "{text} With {} in flight: {} IOPS at {}.",
+            whole_number(point.in_flight),
+            count(point.iops),
+            Nanos::new(point.latency_ns.round() as u64)
+        );
+    }
+    text
+}
+
+/// What is in flight, to three figures and no fraction where there are hundreds.
+fn whole_number(in_flight: f64) -> String {
+    if in_flight >= 100.0 || in_flight.fract() == 0.0 {
+        grouped(in_flight.round() as u64)
+    } else {
+        significant(in_flight, 3)
+    }
+}
+
+/// The figures of one finding as text.
+struct Figures<'a>(&'a Finding);
+
+impl Figures<'_> {
+    fn value(&self, quantity: Quantity) -> f64 {
+        self.0.value(quantity).unwrap_or(0.0)
+    }
+
+    fn time(&self, quantity: Quantity) -> String {
+        Nanos::new(self.value(quantity).round() as u64).to_string()
+    }
+
+    /// A time that may be hours.
+    fn span(&self, quantity: Quantity) -> String {
+        let secs = self.value(quantity) / 1e9;
+        match secs {
+            secs if secs < 120.0 => self.time(quantity),
+            secs if secs < 7200.0 => format!("{} min", significant(secs / 60.0, 3)),
+            secs if secs < 172_800.0 => format!("{} h", significant(secs / 3600.0, 3)),
+            secs => format!("{} days", grouped((secs / 86_400.0) as u64)),
+        }
+    }
+
+    fn bytes(&self, quantity: Quantity) -> String {
+        Bytes::new(self.value(quantity) as u64).to_string()
+    }
+
+    fn count(&self, quantity: Quantity) -> String {
+        count(self.value(quantity))
+    }
+
+    fn whole(&self, quantity: Quantity) -> String {
+        grouped(self.value(quantity) as u64)
+    }
+
+    fn share(&self, quantity: Quantity) -> String {
+        percent(self.value(quantity))
+    }
+
+    /// A mean number of operations in flight.
+    fn in_flight(&self, quantity: Quantity) -> String {
+        significant(self.value(quantity), 3)
+    }
+
+    fn has(&self, quantity: Quantity) -> bool {
+        self.0.value(quantity).is_some()
+    }
+}
+
+fn statement(finding: &Finding, about: About<'_>) -> String {
+    let figures = &Figures(finding);
+    match finding.code {
+        Code::NothingMeasured => {
+            format!("No operation completed in {}, so there is nothing to judge.", figures.time(Quantity::Runtime))
+        }
+        Code::ErrorsSeen => run::errors(figures),
+        Code::PageCacheMeasured => run::page_cache(figures),
+        Code::BufferedWritesUnsynced => run::buffered_writes(figures),
+        Code::HolesRead => format!(
+            "Only {} of the file's {} were ever written; the rest are holes, which the file system answers without \
+             asking the device.",
+            figures.bytes(Quantity::WrittenBytes),
+            figures.bytes(Quantity::FileBytes)
+        ),
+        Code::LatenessSignificant => format!(
+            "The generator itself was late by {} on average, which is part of the mean response of {}.",
+            figures.time(Quantity::LatenessMean),
+            figures.time(Quantity::ResponseMean)
+        ),
+        Code::EngineNotAsynchronous => format!(
+            "{} operations were to be in flight, but {} does one at a time, so there were at most {}.",
+            figures.whole(Quantity::InFlightAsked),
+            about.engine,
+            figures.whole(Quantity::InFlightPossible)
+        ),
+        Code::RateNotReached => format!("{}, and the queue was not the reason.", run::rate_missed(figures)),
+        Code::QueueTooShallow => match figures.has(Quantity::CapIops) {
+            true => volume::too_shallow(figures),
+            false => run::queue_too_shallow(figures),
+        },
+        Code::GeneratorCpuBound => run::cpu_bound(figures),
+        Code::QueueNotFilled => run::queue_not_filled(figures),
+        Code::LatencyBound => run::latency_bound(figures),
+        Code::DeviceFlat => run::device_flat(figures),
+        Code::QueueFull => run::queue_full(figures),
+        Code::ModelHeldBack => run::model_held_back(finding, figures),
+        Code::ModelNotReached => run::model_not_reached(finding, figures),
+        Code::RateKept => run::rate_kept(figures),
+        Code::BurstOrDrift => run::burst_or_drift(finding, figures),
+        Code::ShortRun => format!(
+            "The run was short: {} operations in {}. Bursts, caches and garbage collection do not show in so little.",
+            figures.whole(Quantity::Operations),
+            figures.time(Quantity::Runtime)
+        ),
+        Code::Interrupted => format!("It was stopped after {}.", figures.time(Quantity::Runtime)),
+        Code::NoDevice => format!(
+            "There is no device behind this job: {} IOPS is what the generator itself can do, with {} of a processor.",
+            figures.count(Quantity::Iops),
+            figures.share(Quantity::CpuShare)
+        ),
+        Code::LittleContradicted => figures::little_contradicted(figures),
+        Code::LittleHolds => figures::little_holds(figures),
+        Code::DepthNeeded => figures::depth_needed(figures),
+        Code::FiguresDisagree => figures::disagree(finding, figures),
+        Code::UnitsMixed => figures::units_mixed(figures),
+        Code::SinceBoot => figures::since_boot(figures),
+        Code::OddBlockSize => figures::odd_block(figures),
+        Code::RequestsSplit => figures::split(figures),
+        Code::SmallRegion => figures::small_region(figures),
+        Code::MechanicalDisk => figures::mechanical(figures),
+        Code::UtilMisread => figures::util(figures),
+        Code::MeanWithoutSpread => figures::mean_alone(figures),
+        Code::Throttled => figures::throttled(figures),
+        Code::NotSteady => figures::not_steady(figures),
+        Code::WarmupCounted => figures::warmup(figures),
+        Code::BurstUsedUp => figures::burst_used_up(figures),
+        Code::VolumeIopsCap | Code::VolumeThroughputCap | Code::MachineCap | Code::EgressCap | Code::StationCap => {
+            volume::cap(finding, figures)
+        }
+        Code::SizeTooSmall => volume::size(figures),
+        Code::BytesBeforeIops => volume::bytes_first(figures),
+        Code::SharedBudget => volume::shared(finding, figures),
+        Code::BeyondKnee => volume::beyond_knee(figures),
+        Code::BurstRunning => volume::burst_running(figures),
+        Code::AboveExpectation => volume::above(finding, figures),
+        Code::BelowExpectation => volume::below(finding, figures),
+        Code::UnwrittenBlocks => volume::unwritten(figures),
+        Code::CpusShort => volume::cpus(figures),
+        Code::LimitUnknown => {
+            "Latencies were not kept, so what limited the run cannot be told from its figures.".to_owned()
+        }
+    }
+}
+
+fn subject(finding: &Finding) -> &str {
+    finding.subject.as_deref().unwrap_or("The model")
+}
+
+fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
+    match *remedy {
+        Remedy::QueueingEngine { iodepth } if finding.code == Code::EngineNotAsynchronous => {
+            format!("Use ioengine=io_uring to have {iodepth} in flight, or numjobs={iodepth} with iodepth=1.")
+        }
+        Remedy::QueueingEngine { iodepth } => {
+            format!("Use ioengine=io_uring with iodepth={iodepth}.")
+        }
+        Remedy::RaiseDepth { iodepth } => format!("Set iodepth={iodepth}."),
+        Remedy::CompareDepth { iodepth } => {
+            format!(
+                "Run again with iodepth={iodepth} to tell: if IOPS double, depth was the limit; if latency does, the device."
+            )
+        }
+        Remedy::AddWorkers { numjobs } => format!("Spread the load with numjobs={numjobs}."),
+        Remedy::Direct => "Set direct=1 to measure the device.".to_owned(),
+        Remedy::SyncAtEnd => "Set direct=1, or end_fsync=1 to count the time until data is on the device.".to_owned(),
+        Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
+        Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
+        Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
+        Remedy::LowerDepth { iodepth, total } => {
+            format!("Set iodepth={iodepth} ({total} in flight over all workers): as many IOPS, each sooner.")
+        }
+        Remedy::BlockSize { bytes } => format!("Set bs={bytes}."),
+        Remedy::LargerRequests { bytes } => format!(
+            "Raise /sys/block/DEVICE/queue/max_sectors_kb to {} if the device allows it; `fathom doctor` shows what it is.",
+            bytes.div_ceil(1024)
+        ),
+        Remedy::GrowVolume { bytes } => format!("Grow the volume to {}.", Bytes::new(bytes)),
+        Remedy::Percentiles => "Look at percentiles (p50, p99, p99.9) beside it.".to_owned(),
+        Remedy::Doctor => "Look at the host with `fathom doctor`.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analyse::{Evidence, Severity, Source};
+
+    use super::*;
+
+    fn said(code: Code, evidence: &[(Quantity, f64)], remedy: Option<Remedy>) -> String {
+        let figure = |&(quantity, value): &(Quantity, f64)| Evidence {
+            quantity,
+            value,
+            unit: quantity.unit(),
+            source: Source::Counters,
+        };
+        let evidence = evidence.iter().map(figure).collect();
+        let job = JobResult {
+            declared: record::Declared { engine: "psync".to_owned(), ..record::Declared::default() },
+            ..JobResult::default()
+        };
+        let found = Finding { code, severity: Severity::Info, subject: None, evidence, remedy, counterfactual: None };
+        finding(&found, &job)
+    }
+
+    #[test]
+    fn the_page_cache_is_told_by_what_was_seen() {
+        let counters = [(Quantity::JobBytes, 1073741824.0), (Quantity::DeviceBytes, 4096.0)];
+        assert_eq!(
+            said(Code::PageCacheMeasured, &counters, Some(Remedy::Direct)),
+            "This measured the page cache, not the device: the job read 1 GiB, the devices only 4 KiB. Set direct=1 to \
+             measure the device."
+        );
+        assert_eq!(
+            said(Code::PageCacheMeasured, &[(Quantity::CachedShare, 0.9)], None),
+            "This measured the page cache, not the device: 90.0% of the files was in memory when the run began."
+        );
+        assert_eq!(
+            said(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
+            "This measured the page cache, not the device: half of the random reads took 2.04 us or less, which no \
+             device does."
+        );
+    }
+
+    #[test]
+    fn a_remedy_follows_from_what_was_found() {
+        let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
+        assert_eq!(
+            said(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
+            "32 operations were to be in flight, but psync does one at a time, so there were at most 1. Use \
+             ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
+        );
+        let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
+        assert_eq!(
+            said(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
+            "Latency was the limit: one operation at a time, 50.0 us each, makes 19.8k IOPS whatever the device could \
+             do. Set iodepth=32."
+        );
+        let busy = [(Quantity::Workers, 2.0), (Quantity::CpuShare, 0.97)];
+        assert_eq!(
+            said(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
+            "The generator was the limit, not the device: each of 2 workers kept 97.0% of a processor busy. Spread the \
+             load with numjobs=4."
+        );
+    }
+
+    #[test]
+    fn credits_say_how_long_they_last_and_when_they_were_gone() {
+        let left = [
+            (Quantity::DecidedShare, 0.99),
+            (Quantity::Iops, 3_000.0),
+            (Quantity::CreditsLeft, 5.39e6),
+            (Quantity::CreditsSpent, 2_700.0),
+            (Quantity::CreditsLast, 5.39e6 / 2_700.0 * 1e9),
+        ];
+        let text = said(Code::ModelHeldBack, &left, None);
+        assert!(text.ends_with(" That is while credits last: 5.39M left, spent at 2.70k/s: 33.3 min."), "{text}");
+        let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
+        let text = said(Code::BurstOrDrift, &gone, None);
+        assert!(text.contains("8.00k in its last: the credits of The model ran out 60.0 s after"), "{text}");
+    }
+
+    #[test]
+    fn rates_are_told_in_their_unit() {
+        let bytes = [(Quantity::ByteRateAsked, 2097152.0), (Quantity::ByteRateReached, 1048576.0)];
+        assert_eq!(
+            said(Code::RateNotReached, &bytes, None),
+            "The rate was not reached: 1 MiB/s of 2 MiB/s, and the queue was not the reason."
+        );
+        let kept = [(Quantity::RateReached, 8_000.0), (Quantity::ResponseMean, 1_200_000.0)];
+        assert_eq!(
+            said(Code::RateKept, &kept, None),
+            "The rate was kept: 8.00k operations per second, answered in 1.20 ms on average counted from when they \
+             were due."
+        );
+    }
+
+    #[test]
+    fn one_error_is_not_several() {
+        let errors = |n: f64| [(Quantity::Errors, n), (Quantity::FirstError, 5.0)];
+        assert_eq!(
+            said(Code::ErrorsSeen, &errors(1.0), None),
+            "One operation failed, with error 5 (Input/output error)."
+        );
+        assert_eq!(
+            said(Code::ErrorsSeen, &errors(1_200.0), None),
+            "1,200 operations failed, the first with error 5 (Input/output error)."
+        );
+    }
+}

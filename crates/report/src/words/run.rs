@@ -1,0 +1,225 @@
+//! Findings that need a run: what limited it, and whether it may be trusted.
+
+use analyse::{Finding, Quantity};
+use units::grouped;
+
+use super::{Figures, subject};
+use crate::fio::error_text;
+
+/// fio's error number for a block that is not what was written.
+const EILSEQ: i32 = 84;
+
+pub(super) fn errors(figures: &Figures<'_>) -> String {
+    let (errors, first) = (figures.value(Quantity::Errors) as u64, figures.value(Quantity::FirstError) as i32);
+    let failed =
+        if errors == 1 { "One operation failed".to_owned() } else { format!("{} operations failed", grouped(errors)) };
+    if first == EILSEQ {
+        let blocks = if errors == 1 { "One block is".to_owned() } else { format!("{} blocks are", grouped(errors)) };
+        return format!("{blocks} not what was written: the verification failed.");
+    }
+    let which = if errors == 1 { "with" } else { "the first with" };
+    format!("{failed}, {which} error {first} ({}).", error_text(first))
+}
+
+pub(super) fn burst_or_drift(finding: &Finding, figures: &Figures<'_>) -> String {
+    let reason = if figures.has(Quantity::CreditsGone) {
+        format!(": the credits of {} ran out {} after the start", subject(finding), figures.span(Quantity::CreditsGone))
+    } else {
+        String::new()
+    };
+    format!(
+        "Throughput changed during the run, from {} IOPS in its first third to {} in its last{reason}. An average of \
+         both describes neither.",
+        figures.count(Quantity::EarlyIops),
+        figures.count(Quantity::LateIops)
+    )
+}
+
+pub(super) fn model_held_back(finding: &Finding, figures: &Figures<'_>) -> String {
+    if figures.has(Quantity::CreditsGone) {
+        return format!(
+            "The limit is {}: its credits ran out {} after the start. It held {} of the operations back, each of all by \
+             {} on average. {} IOPS are a mean of before and after.",
+            subject(finding),
+            figures.span(Quantity::CreditsGone),
+            figures.share(Quantity::DecidedShare),
+            figures.time(Quantity::HeldMean),
+            figures.count(Quantity::Iops)
+        );
+    }
+    format!(
+        "The limit is {}: it held {} of the operations back, each of all by {} on average. {} IOPS is all it gives; \
+         {} in flight would reach it too, and more only wait longer.{}",
+        subject(finding),
+        figures.share(Quantity::DecidedShare),
+        figures.time(Quantity::HeldMean),
+        figures.count(Quantity::Iops),
+        figures.whole(Quantity::InFlightNeeded),
+        credits(figures)
+    )
+}
+
+/// How long credits last: a sentence with a blank before it.
+pub(super) fn credits(figures: &Figures<'_>) -> String {
+    let (left, spent) = if figures.has(Quantity::ByteCreditsLeft) {
+        (figures.bytes(Quantity::ByteCreditsLeft), figures.bytes(Quantity::ByteCreditsSpent))
+    } else if figures.has(Quantity::CreditsLeft) {
+        (figures.count(Quantity::CreditsLeft), figures.count(Quantity::CreditsSpent))
+    } else {
+        return String::new();
+    };
+    format!(" That is while credits last: {left} left, spent at {spent}/s: {}.", figures.span(Quantity::CreditsLast))
+}
+
+pub(super) fn model_not_reached(finding: &Finding, figures: &Figures<'_>) -> String {
+    let pace = format!(
+        "Latency and depth set the pace: {} in flight / {} = {} IOPS.",
+        figures.in_flight(Quantity::InFlightAchieved),
+        figures.time(Quantity::ServiceMean),
+        figures.count(Quantity::Iops)
+    );
+    if finding.subject.is_none() {
+        return pace;
+    }
+    format!(
+        "{pace} The nearest limit, {}, was used to {}; it takes {} in flight to reach it.",
+        subject(finding),
+        figures.share(Quantity::Utilisation),
+        figures.whole(Quantity::InFlightNeeded)
+    )
+}
+
+pub(super) fn page_cache(figures: &Figures<'_>) -> String {
+    let why = if figures.has(Quantity::DeviceBytes) {
+        format!(
+            "the job read {}, the devices only {}",
+            figures.bytes(Quantity::JobBytes),
+            figures.bytes(Quantity::DeviceBytes)
+        )
+    } else if figures.has(Quantity::CachedShare) {
+        format!("{} of the files was in memory when the run began", figures.share(Quantity::CachedShare))
+    } else {
+        format!("half of the random reads took {} or less, which no device does", figures.time(Quantity::ServiceP50))
+    };
+    format!("This measured the page cache, not the device: {why}.")
+}
+
+pub(super) fn buffered_writes(figures: &Figures<'_>) -> String {
+    let where_to = if figures.has(Quantity::DeviceBytes) {
+        format!(
+            ": {} were written, {} reached the devices",
+            figures.bytes(Quantity::JobBytes),
+            figures.bytes(Quantity::DeviceBytes)
+        )
+    } else {
+        String::new()
+    };
+    format!("Writes ended in memory, and nothing waited until they were on the device{where_to}.")
+}
+
+pub(super) fn rate_missed(figures: &Figures<'_>) -> String {
+    if figures.has(Quantity::ByteRateAsked) {
+        format!(
+            "The rate was not reached: {}/s of {}/s",
+            figures.bytes(Quantity::ByteRateReached),
+            figures.bytes(Quantity::ByteRateAsked)
+        )
+    } else {
+        format!(
+            "The rate was not reached: {} of {} operations per second",
+            figures.count(Quantity::RateReached),
+            figures.count(Quantity::RateAsked)
+        )
+    }
+}
+
+pub(super) fn queue_too_shallow(figures: &Figures<'_>) -> String {
+    format!(
+        "{}. It takes about {} operations in flight at the times measured ({} on average), and there could be {}.",
+        rate_missed(figures),
+        figures.in_flight(Quantity::InFlightNeeded),
+        figures.time(Quantity::ServiceMean),
+        figures.whole(Quantity::InFlightPossible)
+    )
+}
+
+pub(super) fn cpu_bound(figures: &Figures<'_>) -> String {
+    let workers = figures.value(Quantity::Workers) as u64;
+    let whose = if workers > 1 { format!("each of {workers} workers") } else { "the worker".to_owned() };
+    format!(
+        "The generator was the limit, not the device: {whose} kept {} of a processor busy.",
+        figures.share(Quantity::CpuShare)
+    )
+}
+
+/// Little's law with the run's own figures.
+pub(super) fn little(figures: &Figures<'_>) -> String {
+    format!(
+        "{} in flight = {} IOPS x {}",
+        figures.in_flight(Quantity::InFlightAchieved),
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::ServiceMean)
+    )
+}
+
+pub(super) fn queue_not_filled(figures: &Figures<'_>) -> String {
+    let why = if figures.has(Quantity::Thinktime) {
+        format!(", for the job idles for {} between operations", figures.time(Quantity::Thinktime))
+    } else {
+        String::new()
+    };
+    format!(
+        "The queue was not kept full: {} of {} possible ({}){why}. The device had time to spare.",
+        figures.in_flight(Quantity::InFlightAchieved),
+        figures.whole(Quantity::InFlightPossible),
+        little(figures)
+    )
+}
+
+pub(super) fn latency_bound(figures: &Figures<'_>) -> String {
+    format!(
+        "Latency was the limit: one operation at a time, {} each, makes {} IOPS whatever the device could do.",
+        figures.time(Quantity::ServiceMean),
+        figures.count(Quantity::Iops)
+    )
+}
+
+pub(super) fn device_flat(figures: &Figures<'_>) -> String {
+    format!(
+        "{} IOPS, flat, with the queue full: {}. Throughput varied by {} and the time of an operation by {}, which is \
+         the mark of a limiter. Either there is one and more depth gives only more latency, or the device is that even \
+         and more depth gives more.",
+        figures.count(Quantity::Iops),
+        little(figures),
+        figures.share(Quantity::IntervalVariation),
+        figures.share(Quantity::ServiceVariation)
+    )
+}
+
+pub(super) fn queue_full(figures: &Figures<'_>) -> String {
+    format!(
+        "{} IOPS with the queue full: {}. Either this is the device's limit and more depth gives only more latency, \
+         or the depth is the limit and more of it gives more.",
+        figures.count(Quantity::Iops),
+        little(figures)
+    )
+}
+
+pub(super) fn rate_kept(figures: &Figures<'_>) -> String {
+    let rate = if figures.has(Quantity::ByteRateAsked) {
+        format!("{}/s", figures.bytes(Quantity::ByteRateReached))
+    } else {
+        format!("{} operations per second", figures.count(Quantity::RateReached))
+    };
+    let response = if figures.has(Quantity::ResponseMean) {
+        format!(", answered in {} on average counted from when they were due", figures.time(Quantity::ResponseMean))
+    } else {
+        String::new()
+    };
+    let in_flight = if figures.has(Quantity::InFlightAchieved) {
+        format!("; {} were in flight", figures.in_flight(Quantity::InFlightAchieved))
+    } else {
+        String::new()
+    };
+    format!("The rate was kept: {rate}{response}{in_flight}.")
+}

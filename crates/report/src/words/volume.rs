@@ -1,0 +1,147 @@
+//! Findings about figures that are held against a volume.
+
+use analyse::{Code, Finding, Quantity};
+use units::{count, grouped, significant};
+
+use super::{Figures, subject, whole_number};
+
+pub(super) fn cap(finding: &Finding, figures: &Figures<'_>) -> String {
+    let what = match finding.code {
+        Code::VolumeIopsCap => "the volume's limit on operations",
+        Code::VolumeThroughputCap => "the volume's limit on bytes",
+        Code::MachineCap => "the machine's limit, and the volume could do more",
+        Code::EgressCap => "what the machine may write over its network",
+        _ => "a queue on the way",
+    };
+    let depth = if figures.has(Quantity::InFlightAchieved) && figures.has(Quantity::KneeInFlight) {
+        format!(
+            ", with {} in flight where {} reach it",
+            whole_number(figures.value(Quantity::InFlightAchieved)),
+            whole_number(figures.value(Quantity::KneeInFlight))
+        )
+    } else {
+        String::new()
+    };
+    let next = if figures.has(Quantity::NextCapIops) {
+        format!(" The next limit is at {}.", figures.count(Quantity::NextCapIops))
+    } else {
+        String::new()
+    };
+    format!(
+        "{} IOPS are {what}: {} allows {}{depth}.{next}",
+        figures.count(Quantity::Iops),
+        subject(finding),
+        figures.count(Quantity::CapIops)
+    )
+}
+
+pub(super) fn size(figures: &Figures<'_>) -> String {
+    format!(
+        "That limit follows from the size: {} give {} IOPS, {} would give {}.",
+        figures.bytes(Quantity::VolumeBytes),
+        figures.count(Quantity::CapIops),
+        figures.bytes(Quantity::LargerBytes),
+        figures.count(Quantity::LargerIops)
+    )
+}
+
+pub(super) fn bytes_first(figures: &Figures<'_>) -> String {
+    format!(
+        "Blocks of {} reach the limit on bytes before that on operations; from {} down it would be the other way round.",
+        figures.bytes(Quantity::BlockBytes),
+        figures.bytes(Quantity::BreakEvenBytes)
+    )
+}
+
+pub(super) fn shared(finding: &Finding, figures: &Figures<'_>) -> String {
+    format!(
+        "Reads and writes draw on one budget, {}: with {} reads it allows {} of both together, and more of one means \
+         less of the other.",
+        subject(finding),
+        figures.share(Quantity::ReadShare),
+        figures.count(Quantity::CapIops)
+    )
+}
+
+/// Against a volume; against a rate that was asked for the run's own words are used.
+pub(super) fn too_shallow(figures: &Figures<'_>) -> String {
+    let possible = if figures.has(Quantity::InFlightPossible) {
+        format!(" of {}", whole_number(figures.value(Quantity::InFlightPossible)))
+    } else {
+        String::new()
+    };
+    format!(
+        "Bound by latency: {}{possible} in flight at {} each make {} IOPS, and the volume can do {}. That takes {} in \
+         flight.",
+        significant(figures.value(Quantity::InFlightAchieved), 3),
+        figures.time(Quantity::ServiceMean),
+        figures.count(Quantity::Iops),
+        figures.count(Quantity::CapIops),
+        whole_number(figures.value(Quantity::InFlightNeeded))
+    )
+}
+
+pub(super) fn beyond_knee(figures: &Figures<'_>) -> String {
+    format!(
+        "The latency of {} is that of waiting: {} in flight are {} times the {} that reach the limit, and what is beyond \
+         that only queues.",
+        figures.time(Quantity::LatencyMean),
+        whole_number(figures.value(Quantity::InFlightAchieved)),
+        significant(figures.value(Quantity::KneeFactor), 2),
+        whole_number(figures.value(Quantity::KneeInFlight))
+    )
+}
+
+pub(super) fn burst_running(figures: &Figures<'_>) -> String {
+    let ran = if figures.has(Quantity::Runtime) {
+        format!(" The run took {}.", figures.span(Quantity::Runtime))
+    } else {
+        String::new()
+    };
+    format!(
+        "{} IOPS are of the burst: in the long run the volume gives {}. Full credits last for {} at up to {} IOPS.{ran}",
+        figures.count(Quantity::Iops),
+        figures.count(Quantity::CapIops),
+        figures.span(Quantity::BurstLasts),
+        figures.count(Quantity::BurstIops)
+    )
+}
+
+pub(super) fn above(finding: &Finding, figures: &Figures<'_>) -> String {
+    format!(
+        "{} IOPS are more than this volume gives ({} allows {}): a cache answered, or it is another volume.",
+        figures.count(Quantity::Iops),
+        subject(finding),
+        figures.count(Quantity::CapIops)
+    )
+}
+
+pub(super) fn below(finding: &Finding, figures: &Figures<'_>) -> String {
+    format!(
+        "{} should give {} IOPS at {} with {} in flight, and gave {} at {}: something between the load and the volume \
+         takes the rest.",
+        subject(finding),
+        figures.count(Quantity::ExpectedIops),
+        figures.time(Quantity::ExpectedLatency),
+        whole_number(figures.value(Quantity::InFlightAchieved)),
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::LatencyMean)
+    )
+}
+
+pub(super) fn unwritten(figures: &Figures<'_>) -> String {
+    format!(
+        "Reads took {} where the volume needs {}: blocks that nobody has written, or a cache, answer without the medium.",
+        figures.time(Quantity::LatencyMean),
+        figures.time(Quantity::ExpectedLatency)
+    )
+}
+
+pub(super) fn cpus(figures: &Figures<'_>) -> String {
+    format!(
+        "The provider's rule is a free processor for each {} IOPS: {} for what the volume can do, and there are {}.",
+        grouped(figures.value(Quantity::IopsPerCpu) as u64),
+        figures.whole(Quantity::CpusNeeded),
+        count(figures.value(Quantity::Cpus))
+    )
+}
