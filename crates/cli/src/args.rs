@@ -34,6 +34,9 @@ enum Command {
     /// Settings of the host that hold a device back
     #[command(override_usage = "fathom doctor [OPTIONS] PATH|DEVICE...", after_help = DOCTOR_HELP)]
     Doctor(DoctorOptions),
+    /// What limited a result, whoever measured it, and what to change
+    #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
+    Explain(ExplainOptions),
     /// Modelled volumes: limits, prices, sources, dates
     #[command(override_usage = "fathom catalog [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
     Catalog(CatalogOptions),
@@ -82,6 +85,20 @@ Examples:
   fathom sweep --on gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s
   fathom sweep --on aws/gp3 --over bs=4k,16k,64k,256k
   fathom sweep --filename=test.bin --size=1g --rw=randrw --budget 30s -o knee.svg -o knee.json";
+const EXPLAIN_HELP: &str = "\
+INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+) or that of
+`iostat -x` (text or -o JSON); `-` is standard input. A claim is figures somebody tells: iops, lat
+(or p50, p99, ...), qd, jobs, bs, bw, read, rw, vcpus, time; beside an INPUT it completes what that
+does not know. With --expect the figures are held against a modelled volume, so that its limits are
+named and what another depth would give is told. docs/findings.md describes every finding.
+
+Examples:
+  fathom explain fio.json --expect gcp/hyperdisk-balanced,size=1TiB,iops=160000
+  fathom explain --claim iops=10000,lat=3ms,qd=4,jobs=4,bs=4k
+  iostat -xy -o JSON 1 30 | fathom explain - --claim qd=32,bs=4k
+  fathom explain fio.txt --claim iops=160000
+
+Exit codes: 0 explained, 2 something could not be read, 3 I/O error";
 
 const CATALOG_HELP: &str = "\
 Without VOLUME it lists them all. With one it shows the limits in force for its size, its machine
@@ -203,6 +220,37 @@ pub(crate) struct SweepOptions {
     pub(crate) real_time: bool,
 }
 
+/// Options of `fathom explain`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExplainOptions {
+    /// What was measured: a record, fio's output, iostat's; - for standard input
+    #[arg(value_name = "INPUT")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Figures that somebody tells: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k; may be repeated
+    #[arg(long, value_name = "FIGURES")]
+    pub(crate) claim: Vec<String>,
+    /// The volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
+    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) expect: Option<String>,
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    pub(crate) format: DocumentFormat,
+    /// Also write FILE, by its ending: .json .md .txt; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+}
+
+/// What standard output carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DocumentFormat {
+    /// For people
+    Text,
+    /// One document
+    Json,
+    /// Markdown
+    Md,
+}
+
 /// Options of `fathom catalog`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CatalogOptions {
@@ -254,8 +302,8 @@ pub(crate) struct DoctorOptions {
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
     /// What standard output carries
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub(crate) format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
+    pub(crate) format: DocumentFormat,
     /// Also write FILE, by its ending: .json .md .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
@@ -281,17 +329,6 @@ enum Purpose {
     Iops,
     /// Large and sequential ones
     Throughput,
-}
-
-/// What standard output carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DoctorFormat {
-    /// For people
-    Text,
-    /// One document
-    Json,
-    /// Markdown
-    Md,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -352,6 +389,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
         Command::Sim(options) => crate::sim::command(&options, &jobs, words),
         Command::Doctor(options) => crate::doctor::command(&options),
         Command::Sweep(options) => crate::sweep::command(&options, &jobs, words),
+        Command::Explain(options) => crate::explain::command(&options),
         Command::Catalog(options) => crate::catalog::command(&options),
         Command::Options(options) => crate::options::command(options.name.as_deref()),
         Command::Completions(options) => crate::completions::command(Cli::command(), options.shell),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use analyse::Verdict;
 use record::Run;
 use report::fio::{self, Options};
-use report::{Diagnosis, GridPoint, Style};
+use report::{Diagnosis, Explained, GridPoint, Style};
 
 use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
@@ -48,6 +48,8 @@ const ENDINGS: [(&str, Kind); 7] = [
 const OF_A_RUN: [Kind; 6] = [Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics];
 /// What a search for the knee can be written as.
 const OF_A_SWEEP: [Kind; 4] = [Kind::Json, Kind::Csv, Kind::Text, Kind::Svg];
+/// What a diagnosis or an explanation can be written as.
+const DOCUMENTS: [Kind; 3] = [Kind::Json, Kind::Markdown, Kind::Text];
 
 /// What a file of this name holds, which must be one of `among`.
 fn kind(path: &Path, among: &[Kind]) -> Result<Kind, String> {
@@ -91,6 +93,29 @@ impl Output {
             Ok(Self { path: path.clone(), kind, file })
         };
         paths.iter().zip(kinds).map(open).collect()
+    }
+
+    /// The same for documents that are neither tables nor fio's: diagnoses and explanations.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub(crate) fn open_documents(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
+        Self::open_as(paths, &DOCUMENTS)
+    }
+
+    /// Writes explanations.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_explanations(&mut self, explained: &[Explained]) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Json => report::explain_json(explained),
+            Kind::Markdown => report::explain_markdown(explained),
+            _ => report::explain_text(explained, Style { width: 100, colour: false }),
+        };
+        self.put(&text)
     }
 
     /// Writes the results.
@@ -139,19 +164,6 @@ impl Output {
             _ => report::sweep::text(document, Style { width: 100, colour: false }),
         };
         self.put(&text)
-    }
-
-    /// Opens files for documents that are neither tables nor fio's.
-    ///
-    /// # Errors
-    ///
-    /// As [`Output::open_all`], and endings that stand for such.
-    pub(crate) fn open_documents(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
-        let other = |path: &&PathBuf| matches!(kind(path), Ok(Kind::Csv | Kind::OpenMetrics | Kind::FioJson));
-        match paths.iter().find(other) {
-            Some(path) => Err(format!("--output {}: this is written as .json .md .txt", path.display())),
-            None => Self::open_all(paths),
-        }
     }
 
     /// Writes what the doctor found.

@@ -87,13 +87,13 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
             Scene::Host(_) => None,
             Scene::Model(model) => Some(model.clone()),
         },
-        quotes: Vec::new(),
         outcome: match stand {
             Stand::Running => Outcome::Running,
             Stand::Interrupted => Outcome::Interrupted,
             Stand::Over if failed => Outcome::Failed,
             Stand::Over => Outcome::Completed,
         },
+        quotes: Vec::new(),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::{Terminal, tell, why};
 use crate::worker::{Finished, unix_ms};
-use crate::{diagnostics, dump, explain, growth, layout, modelled, safety, sim};
+use crate::{diagnostics, dump, growth, layout, modelled, preview, safety, sim};
 
 /// Reads, checks, measures, explains.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Exit {
@@ -43,11 +43,11 @@ fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Exit {
     let seeds = Seeds::new(options.seed);
     let Some(members) = enlist(plan, seeds) else { return Exit::Usage };
     if options.explain {
-        return outputs::say(&explain::jobs(plan));
+        return outputs::say(&preview::jobs(plan));
     }
     let Checked { members, layouts, growths, dangers } = Checked::of(plan, members, seeds, &options.allow_destroy);
     if options.dry_run {
-        let said = outputs::say(&explain::dry_run(plan, &members, &growths, &dangers));
+        let said = outputs::say(&preview::dry_run(plan, &members, &growths, &dangers));
         return if dangers.is_empty() { said } else { Exit::Usage };
     }
     if !dangers.is_empty() {
@@ -199,7 +199,7 @@ pub(crate) fn failures(plan: &Plan, members: &[Member], finished: &[Finished]) -
         let member = &members[one.number];
         let name = &plan.jobs[member.job].name;
         lines.extend(one.trouble.as_ref().map(|trouble| format!("{name}: {}", trouble.text)));
-        lines.extend(one.failures.iter().map(|failure| format!("{name}: {}", explain::failure(failure, member))));
+        lines.extend(one.failures.iter().map(|failure| format!("{name}: {}", preview::failure(failure, member))));
         let untold = one.summary.errors.saturating_sub(one.failures.len() as u64);
         if untold > 0 && !one.failures.is_empty() {
             lines.push(format!("{name}: {untold} more operations failed"));

@@ -16,7 +16,7 @@ use crate::overseer::Moment;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
-use crate::{diagnostics, explain, logs, outputs, run};
+use crate::{diagnostics, logs, outputs, preview, run};
 
 /// Simulates.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
@@ -48,7 +48,7 @@ impl Scene {
 
     /// Which volumes it would be on.
     pub(crate) fn told(&self) -> String {
-        explain::simulation(&self.plan, &self.members, &self.fitting)
+        preview::simulation(&self.plan, &self.members, &self.fitting)
     }
 
     pub(crate) fn request<'a>(&'a self, seeds: Seeds, words: &[String]) -> Request<'a> {
@@ -76,7 +76,7 @@ pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace
         }
     };
     if options.explain {
-        return outputs::say(&explain::jobs(&scene.plan));
+        return outputs::say(&preview::jobs(&scene.plan));
     }
     if options.dry_run {
         return outputs::say(&scene.told());
@@ -139,7 +139,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
 
 /// One point of a sweep that is only talked about.
 fn told((settings, scene): &Prepared, options: &RunOptions) -> String {
-    let told = if options.explain { explain::jobs(&scene.plan) } else { scene.told() };
+    let told = if options.explain { preview::jobs(&scene.plan) } else { scene.told() };
     format!("with {}:\n{told}\n", words_of(settings))
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use analyse::doctor::{Subject, examine, examine_host};
 use report::{Diagnosis, Style};
 
-use crate::args::{DoctorFormat, DoctorOptions};
+use crate::args::{DoctorOptions, DocumentFormat};
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{Output, say};
@@ -62,10 +62,10 @@ pub(crate) fn command(options: &DoctorOptions) -> Exit {
 fn document(diagnosis: &Diagnosis, options: &DoctorOptions) -> String {
     let terminal = Terminal::stdout();
     match options.format {
-        DoctorFormat::Text => {
+        DocumentFormat::Text => {
             report::doctor_text(diagnosis, options.all, Style { width: terminal.width, colour: terminal.colour })
         }
-        DoctorFormat::Json => report::doctor_json(diagnosis),
-        DoctorFormat::Md => report::doctor_markdown(diagnosis),
+        DocumentFormat::Json => report::doctor_json(diagnosis),
+        DocumentFormat::Md => report::doctor_markdown(diagnosis),
     }
 }

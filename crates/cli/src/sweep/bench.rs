@@ -14,11 +14,11 @@ use super::Refusal;
 use super::advice;
 use super::ask::{self, Question, Shape};
 use crate::display::Display;
-use crate::explain;
 use crate::grid::on_all_processors;
 use crate::measure::{self, Measurement, Request};
 use crate::members::{self, HostGround};
 use crate::modelled::{self, Pace};
+use crate::preview;
 use crate::run::{self, Checked};
 use crate::signals::Signals;
 use crate::sim::{Scene, Unseen};
@@ -122,7 +122,7 @@ impl Bench {
             Place::Host => {
                 let (members, _) = members::enlist(&self.plan, Dialect::Strict, question.seeds, &HostGround);
                 let checked = Checked::of(&self.plan, members, question.seeds, &question.allow_destroy);
-                let told = explain::dry_run(&self.plan, &checked.members, &checked.growths, &checked.dangers);
+                let told = preview::dry_run(&self.plan, &checked.members, &checked.growths, &checked.dangers);
                 // How long each probe takes is said above.
                 let name = format!("{}: until", self.job().name);
                 told.lines().filter(|line| !line.starts_with(&name)).map(|line| format!("{line}\n")).collect()

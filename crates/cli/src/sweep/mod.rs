@@ -18,7 +18,7 @@ use crate::outputs::{self, Output};
 use crate::run;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
-use crate::{diagnostics, explain};
+use crate::{diagnostics, preview};
 use ask::Question;
 use bench::Bench;
 
@@ -36,7 +36,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
         }
     }
     if options.explain {
-        return outputs::say(&benches.iter().map(|bench| explain::jobs(bench.plan())).collect::<String>());
+        return outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>());
     }
     if options.dry_run {
         return outputs::say(&benches.iter().map(|bench| bench.told(&question)).collect::<String>());

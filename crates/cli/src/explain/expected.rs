@@ -1,0 +1,182 @@
+//! The volume that figures are expected of, as `analyse` wants to know it.
+
+use analyse::{Cap, CapKind, Expectation, Larger, Observation, Point};
+use volume::catalogue::{self, Problem, Resolved};
+use volume::closed::{self, Load, Part};
+use volume::{Behaviour, Counted, Limit, Scope, Spec};
+
+use crate::modelled;
+
+/// Blocks of this many bytes are meant where nobody says.
+const BLOCK_BYTES: u32 = 4096;
+
+/// A volume to hold figures against.
+pub(super) struct Expected {
+    words: String,
+    volume: Resolved,
+}
+
+impl Expected {
+    /// The volume of `--expect`.
+    pub(super) fn look_up(words: &str) -> Result<Self, Vec<Problem>> {
+        let mut resolved = catalogue::resolve_all(&[words], &modelled::read_file)?;
+        Ok(Self { words: words.to_owned(), volume: resolved.remove(0) })
+    }
+
+    /// Processors of the machine, where the volume's words name them.
+    pub(super) fn vcpus(&self) -> Option<f64> {
+        let key = self.volume.about.keys.iter().find(|key| key.name == "vcpus")?;
+        key.value.split_whitespace().next()?.parse().ok()
+    }
+
+    /// What the volume does for the load of an observation. `at` answers for the depths that rules ask about.
+    pub(super) fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<Point>) -> Option<Expectation<'a>> {
+        let spec = &self.volume.spec;
+        let load = load(seen, f64::INFINITY);
+        let prediction = closed::predict(spec, &load)?;
+        let caps: Vec<Cap> = prediction.caps.iter().map(|cap| described(spec, cap)).collect();
+        let constant = matches!(spec.behaviour, Behaviour::Latency(_));
+        Some(Expectation {
+            volume: self.words.clone(),
+            bytes: spec.size.get(),
+            burst_iops: prediction.burst_iops,
+            burst_secs: prediction.burst_secs().filter(|secs| secs.is_finite()),
+            alone_ns: constant.then(|| prediction.alone.get() as f64),
+            break_even_bytes: break_even_bytes(spec, &load),
+            larger: self.larger(&load, caps.first()?.iops),
+            iops_per_cpu: iops_per_cpu(&self.words, &load),
+            caps,
+            at,
+        })
+    }
+
+    /// The smallest size at which the volume's size limits no longer: sizes are doubled as far as the catalogue goes, and
+    /// then halved in.
+    fn larger(&self, load: &Load, iops: f64) -> Option<Larger> {
+        let of_size = |bytes: u64| {
+            let words = modelled::with_key(&self.words, "size", &bytes.to_string());
+            let resolved = catalogue::resolve_all(&[&words], &modelled::read_file).ok()?;
+            Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops)
+        };
+        let now = self.volume.spec.size.get();
+        let sizes = std::iter::successors(Some(now), |bytes| bytes.checked_mul(2)).skip(1);
+        let reached: Vec<(u64, f64)> = sizes.map_while(|bytes| Some((bytes, of_size(bytes)?))).collect();
+        let most = reached.iter().map(|(_, iops)| *iops).fold(iops, f64::max);
+        if most < 1.03 * iops {
+            return None;
+        }
+        let enough = |iops: f64| iops >= 0.999 * most;
+        let (mut high, _) = *reached.iter().find(|(_, iops)| enough(*iops))?;
+        let mut low = high / 2;
+        // To a hundredth of the size.
+        while high - low > high / 100 {
+            let middle = low + (high - low) / 2;
+            if of_size(middle).is_some_and(enough) { high = middle } else { low = middle }
+        }
+        Some(Larger { bytes: high, iops: most })
+    }
+
+    /// The closed form: what the volume gives with so many in flight.
+    pub(super) fn at(&self, seen: &Observation, in_flight: f64) -> Option<Point> {
+        let prediction = closed::predict(&self.volume.spec, &load(seen, in_flight))?;
+        Some(Point { in_flight, iops: prediction.iops, latency_ns: prediction.latency.get() as f64 })
+    }
+}
+
+/// The load of an observation, as the closed form has it.
+fn load(seen: &Observation, in_flight: f64) -> Load {
+    let bytes = seen.block_bytes.map_or(BLOCK_BYTES, |block| block.value() as u32);
+    let sequential = seen.random == Some(false);
+    Load { sequential, ..Load::mixed(seen.read_share.unwrap_or(1.0), bytes, in_flight) }
+}
+
+fn described(spec: &Spec, cap: &closed::Cap) -> Cap {
+    let limit = match cap.part {
+        Part::Limit(index) => spec.limits.get(index),
+        Part::Station(_) => None,
+    };
+    Cap {
+        name: cap.name.clone(),
+        kind: limit.map_or(CapKind::Station, kind),
+        iops: cap.iops,
+        shared: limit.is_some_and(|limit| limit.rate.read.is_some() && limit.rate.write.is_some()),
+        burst_secs: cap.burst_secs,
+    }
+}
+
+/// The catalogue's own way of naming limits tells whose they are: those of volumes may be shared on a machine too.
+fn kind(limit: &Limit) -> CapKind {
+    let of_machine = limit.scope == Scope::Machine && limit.name.starts_with("machine");
+    match limit.counted {
+        _ if limit.name.contains("egress") => CapKind::Egress,
+        _ if of_machine => CapKind::Machine,
+        Counted::Bytes => CapKind::VolumeBytes,
+        Counted::Operations { .. } => CapKind::VolumeIops,
+    }
+}
+
+/// The block size at which the volume's limits on bytes and on operations are reached together.
+fn break_even_bytes(spec: &Spec, load: &Load) -> Option<f64> {
+    let lowest = |wanted: CapKind| {
+        let caps = closed::caps(spec, load).into_iter();
+        caps.filter(|cap| described(spec, cap).kind == wanted).map(|cap| cap.iops).reduce(f64::min)
+    };
+    Some(lowest(CapKind::VolumeBytes)? * load.mean_bytes() / lowest(CapKind::VolumeIops)?)
+}
+
+/// Persistent disks want one free processor for 2,000 to 2,500 operations per second ("Optimizing persistent disk and
+/// local SSD performance", about 2019): 2,000 reads, 2,500 writes.
+fn iops_per_cpu(words: &str, load: &Load) -> Option<f64> {
+    const READS: f64 = 2_000.0;
+    const WRITES: f64 = 2_500.0;
+    words.starts_with("gcp/pd-").then(|| 1.0 / (load.share.read / READS + load.share.write / WRITES))
+}
+
+#[cfg(test)]
+mod tests {
+    use analyse::{Known, Source};
+
+    use super::*;
+
+    fn seen(block: f64, read_share: f64) -> Observation {
+        let block_bytes = Some(Known::exact(block, Source::Claim));
+        Observation { block_bytes, read_share: Some(read_share), ..Observation::default() }
+    }
+
+    fn nothing(_: f64) -> Option<Point> {
+        None
+    }
+
+    fn expected(words: &str, seen: &Observation) -> Expectation<'static> {
+        let expected = Expected::look_up(words).unwrap_or_else(|problems| panic!("{}", problems[0]));
+        expected.of(seen, &nothing).unwrap()
+    }
+
+    #[test]
+    fn limits_are_told_apart_by_whose_they_are() {
+        let reads = expected("gcp/pd-ssd@2019,size=2TB,vcpus=8", &seen(4096.0, 1.0));
+        assert_eq!(reads.caps[0].kind, CapKind::Machine, "{:?}", reads.caps);
+        let writes = expected("gcp/pd-ssd@2019,size=4TB,vcpus=4", &seen(1_048_576.0, 0.0));
+        assert!(writes.caps.iter().any(|cap| cap.kind == CapKind::Egress), "{:?}", writes.caps);
+        let hosts = expected("nutanix/ahv-4node", &seen(4096.0, 1.0));
+        assert_eq!(hosts.caps[0].kind, CapKind::Station);
+        assert!((hosts.knee().unwrap() - 320.0).abs() < 2.0);
+    }
+
+    #[test]
+    fn a_larger_volume_is_named_where_the_size_limits() {
+        let small = expected("gcp/pd-ssd@2019,size=500GB,vcpus=64", &seen(4096.0, 1.0));
+        let larger = small.larger.unwrap();
+        // 60,000 / 30 a GB.
+        assert!((larger.bytes as f64 / 2e12 - 1.0).abs() < 0.011, "{}", larger.bytes);
+        assert!((larger.iops - 60_000.0).abs() < 100.0);
+        assert_eq!(expected("vultr/nvme-block", &seen(4096.0, 1.0)).larger, None);
+    }
+
+    #[test]
+    fn blocks_break_even_where_both_limits_are_reached() {
+        let break_even = |words| expected(words, &seen(4096.0, 1.0)).break_even_bytes.unwrap();
+        assert!((break_even("vultr/hdd-block") - 200_000.0).abs() < 1.0);
+        assert!((break_even("vultr/nvme-block") - 40_000.0).abs() < 1.0);
+    }
+}

@@ -1,0 +1,266 @@
+//! `fathom explain`: what limited a result, whoever measured it, and what to change.
+
+mod expected;
+
+use std::io::Read;
+use std::path::Path;
+
+use analyse::{Explanation, Known, Observation, Point, Source, explain_job, explain_observation};
+use job::{Diagnostic, Place};
+use record::{Claim, Input, Iostat, Run};
+use report::{Explained, Style};
+
+use crate::args::{DocumentFormat, ExplainOptions};
+use crate::diagnostics;
+use crate::exit::Exit;
+use crate::outputs::{Output, say};
+use crate::terminal::{Terminal, tell, why};
+use expected::Expected;
+
+/// More than any report of a benchmark: what is larger is something else.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// Reads everything, then explains it.
+pub(crate) fn command(options: &ExplainOptions) -> Exit {
+    let words = match Words::read(options) {
+        Ok(words) => words,
+        Err(Refusal { problems, exit }) => {
+            diagnostics::print(&problems);
+            return exit;
+        }
+    };
+    let mut outputs = match Output::open_documents(&options.output) {
+        Ok(outputs) => outputs,
+        Err(problem) => {
+            tell(&format!("fathom: {problem}\n"));
+            return Exit::Usage;
+        }
+    };
+    let explained = words.explain();
+    let mut exit = say(&document(&explained, options.format));
+    for output in &mut outputs {
+        if let Err(problem) = output.write_explanations(&explained) {
+            tell(&format!("fathom: {problem}\n"));
+            exit = Exit::Environment;
+        }
+    }
+    exit
+}
+
+/// What standard output carries.
+fn document(explained: &[Explained], format: DocumentFormat) -> String {
+    let terminal = Terminal::stdout();
+    match format {
+        DocumentFormat::Text => {
+            report::explain_text(explained, Style { width: terminal.width, colour: terminal.colour })
+        }
+        DocumentFormat::Json => report::explain_json(explained),
+        DocumentFormat::Md => report::explain_markdown(explained),
+    }
+}
+
+/// Why nothing is explained.
+struct Refusal {
+    problems: Vec<Diagnostic>,
+    exit: Exit,
+}
+
+/// All that was given, understood.
+struct Words {
+    inputs: Vec<(String, Input)>,
+    claims: Vec<(String, Claim)>,
+    expected: Option<(String, Expected)>,
+}
+
+impl Words {
+    /// Reads all that was given; all that is wrong with it at once.
+    fn read(options: &ExplainOptions) -> Result<Self, Refusal> {
+        let (mut problems, mut exit) = (Vec::new(), Exit::Usage);
+        if options.inputs.is_empty() && options.claim.is_empty() {
+            problems.push(nothing_given());
+        }
+        let mut inputs = Vec::new();
+        for path in &options.inputs {
+            let name = name(path);
+            match bytes(path).map(|bytes| record::read_input(&name, &bytes)) {
+                Ok(Ok(input)) => inputs.push((name, input)),
+                Ok(Err(unreadable)) => problems.push(unreadable.into()),
+                Err(Unopened { diagnostic, usage }) => {
+                    problems.push(diagnostic);
+                    exit = if usage { exit } else { Exit::Environment };
+                }
+            }
+        }
+        let mut claims = Vec::new();
+        for text in &options.claim {
+            match Claim::parse(text) {
+                Ok(claim) => claims.push((text.clone(), claim)),
+                Err(found) => problems.extend(found),
+            }
+        }
+        let mut expected = None;
+        if let Some(words) = &options.expect {
+            match Expected::look_up(words) {
+                Ok(volume) => expected = Some((words.clone(), volume)),
+                Err(found) => problems.extend(
+                    found.iter().map(|problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem))),
+                ),
+            }
+        }
+        if problems.is_empty() { Ok(Self { inputs, claims, expected }) } else { Err(Refusal { problems, exit }) }
+    }
+
+    fn explain(&self) -> Vec<Explained> {
+        let said = self.said();
+        let mut explained: Vec<Explained> =
+            self.inputs.iter().map(|(name, input)| self.input(name, input, &said)).collect();
+        // A claim beside inputs is about the load they are of: what it leaves open they tell.
+        let first = self.inputs.first().map(|(_, input)| first_observation(input).completed_by(&said));
+        for (text, claim) in &self.claims {
+            let mut seen = Observation::of_claim(claim);
+            if let Some(first) = &first {
+                if seen.iops.is_none() {
+                    continue;
+                }
+                seen.latency_ns = seen.latency_ns.or(first.latency_ns);
+            }
+            explained.push(self.of(format!("--claim {text}"), "claim", vec![self.observed("", &seen)]));
+        }
+        explained
+    }
+
+    /// All that is claimed, as far as it completes what the inputs know.
+    fn said(&self) -> Observation {
+        let claims = self.claims.iter().map(|(_, claim)| Observation::of_claim(claim));
+        let said = claims.reduce(|said, more| said.completed_by(&more)).unwrap_or_default();
+        let vcpus = self.expected.as_ref().and_then(|(_, volume)| volume.vcpus());
+        let cpus = vcpus.map(|cpus| Known::exact(cpus, Source::Model));
+        Observation { cpus: said.cpus.or(cpus), ..said }
+    }
+
+    fn input(&self, name: &str, input: &Input, said: &Observation) -> Explained {
+        match input {
+            Input::Run(run) => self.of(name.to_owned(), "run", self.run(run, said)),
+            Input::Iostat(iostat) => self.of(name.to_owned(), "iostat", self.iostat(iostat, said)),
+        }
+    }
+
+    fn of(&self, input: String, kind: &'static str, explanations: Vec<Explanation>) -> Explained {
+        Explained { input, kind, expected: self.expected.as_ref().map(|(words, _)| words.clone()), explanations }
+    }
+
+    fn run(&self, run: &Run, said: &Observation) -> Vec<Explanation> {
+        // The closures of expectations live as long as the explanation of one job.
+        let mut explanations = Vec::new();
+        for index in 0..run.jobs.len() {
+            let seen = Observation::of(run, &run.jobs[index]).completed_by(said);
+            let at = |in_flight: f64| self.at(&seen, in_flight);
+            let expectation = || self.expected.as_ref().and_then(|(_, volume)| volume.of(&seen, &at));
+            explanations.push(explain_job(run, index, &seen, expectation().as_ref()));
+        }
+        explanations
+    }
+
+    fn iostat(&self, iostat: &Iostat, said: &Observation) -> Vec<Explanation> {
+        let names = devices(iostat);
+        let explained = |name: &String| {
+            let seen = Observation::of_device(iostat, name).completed_by(said);
+            self.observed(name, &seen)
+        };
+        names.iter().map(explained).collect()
+    }
+
+    fn observed(&self, subject: &str, seen: &Observation) -> Explanation {
+        let at = |in_flight: f64| self.at(seen, in_flight);
+        let expectation = self.expected.as_ref().and_then(|(_, volume)| volume.of(seen, &at));
+        explain_observation(subject, seen, expectation.as_ref())
+    }
+
+    fn at(&self, seen: &Observation, in_flight: f64) -> Option<Point> {
+        self.expected.as_ref()?.1.at(seen, in_flight)
+    }
+}
+
+/// What the first result of an input tells: the one that a claim beside it is about.
+fn first_observation(input: &Input) -> Observation {
+    match input {
+        Input::Run(run) => run.jobs.first().map(|job| Observation::of(run, job)).unwrap_or_default(),
+        Input::Iostat(iostat) => {
+            devices(iostat).first().map(|name| Observation::of_device(iostat, name)).unwrap_or_default()
+        }
+    }
+}
+
+/// The devices that did something, in the order in which they were first printed.
+fn devices(iostat: &Iostat) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let busy = iostat.reports.iter().flat_map(|report| &report.devices).filter(|device| !device.is_idle());
+    for device in busy {
+        if !names.contains(&device.name) {
+            names.push(device.name.clone());
+        }
+    }
+    names
+}
+
+fn name(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// A file that could not be opened or read.
+struct Unopened {
+    diagnostic: Diagnostic,
+    /// Whether it is a wrong name rather than a failing system.
+    usage: bool,
+}
+
+/// All bytes of an input.
+fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
+    let mut bytes = Vec::new();
+    let read = if is_stdin(path) {
+        std::io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes)
+    } else {
+        regular(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes))
+    };
+    match read {
+        Ok(_) if bytes.len() as u64 > BYTES_MAX => {
+            let message = format!("more than {} are no report of a benchmark", units::Bytes::new(BYTES_MAX));
+            Err(Unopened { diagnostic: refused(path, message, "give the report itself, not the data"), usage: true })
+        }
+        Ok(_) => Ok(bytes),
+        Err(error) => {
+            use std::io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
+            let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
+            let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
+            Err(Unopened { diagnostic: refused(path, why(&error), remedy), usage })
+        }
+    }
+}
+
+/// Opens a file that has an end; pipes do when their writers go.
+fn regular(path: &Path) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_block_device() || kind.is_char_device() {
+        let message = "it is a device, not a report";
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
+    }
+    std::fs::File::open(path)
+}
+
+fn refused(path: &Path, message: String, remedy: &str) -> Diagnostic {
+    let text = path.display().to_string();
+    let place =
+        Place { source: "command line".into(), line: 1, column: 1, length: text.chars().count(), text: text.into() };
+    Diagnostic::error("unreadable-input", message).at(place).remedy(remedy)
+}
+
+fn nothing_given() -> Diagnostic {
+    let message = "there is nothing to explain";
+    let remedy = "give a record, fio's output or that of `iostat -x`, or figures: --claim iops=10000,lat=3ms,qd=32";
+    Diagnostic::error("no-input", message.to_owned()).remedy(remedy)
+}
