@@ -14,6 +14,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
     for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
         files.push((format!("completions/{name}"), own_words(&root, &["completions", shell])?));
     }
+    files.push(("docs/findings.md".to_owned(), own_words(&root, &["explain", "--findings"])?));
     files.push(("docs/doctor.md".to_owned(), own_words(&root, &["doctor", "--checks"])?));
     let mut stale = Vec::new();
     for (name, text) in files {

@@ -287,6 +287,18 @@ fn a_burst_says_how_long_its_credits_last() {
     assert!((found.value(Quantity::CreditsLast).unwrap() / 1e9 - 1996.3).abs() < 0.1);
 }
 
+/// It was told to go deeper for a limit that was used up.
+#[test]
+fn a_limit_that_is_used_up_at_the_knee_is_the_limit() {
+    let of = |utilisation: f64| {
+        let mut run = queue_full(2, 1_000_000);
+        let stage = record::ModelStage { requests: 1000, delayed: 300, utilisation, ..record::ModelStage::default() };
+        run.model = Some(record::Model { stages: vec![stage], ..record::Model::default() });
+        verdict(&run).headline.code
+    };
+    assert_eq!((of(0.99), of(0.9)), (Code::ModelHeldBack, Code::ModelNotReached));
+}
+
 #[test]
 fn credits_that_ran_out_are_why_the_pace_changed() {
     let mut run = bursting(Some(15 * SECOND_NS));

@@ -85,6 +85,7 @@ Examples:
   fathom sweep --on gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s
   fathom sweep --on aws/gp3 --over bs=4k,16k,64k,256k
   fathom sweep --filename=test.bin --size=1g --rw=randrw --budget 30s -o knee.svg -o knee.json";
+
 const EXPLAIN_HELP: &str = "\
 INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+) or that of
 `iostat -x` (text or -o JSON); `-` is standard input. A claim is figures somebody tells: iops, lat
@@ -226,6 +227,9 @@ pub(crate) struct ExplainOptions {
     /// What was measured: a record, fio's output, iostat's; - for standard input
     #[arg(value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
+    /// Describe everything that can be found, in Markdown
+    #[arg(long)]
+    pub(crate) findings: bool,
     /// Figures that somebody tells: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k; may be repeated
     #[arg(long, value_name = "FIGURES")]
     pub(crate) claim: Vec<String>,

@@ -5,6 +5,7 @@ use std::path::Path;
 use job::{Around, Diagnostic, Dialect, Job, Plan};
 use record::Run;
 use report::GridPoint;
+use volume::Burst;
 
 use crate::args::{RunOptions, SimOptions};
 use crate::exit::Exit;
@@ -44,6 +45,21 @@ impl Scene {
         }
         let fitting = Fitting::new(&plan, &members, &volumes)?;
         Ok(Self { plan, members, fitting })
+    }
+
+    /// Empties every bucket of credits, so that what lasts is simulated.
+    pub(crate) fn drain(&mut self) {
+        let specs = self.fitting.attachments.iter_mut().map(|attachment| &mut attachment.spec);
+        for limit in specs.flat_map(|spec| &mut spec.limits) {
+            if let Burst::Credits { at_start, .. } = &mut limit.burst {
+                *at_start = 0;
+            }
+        }
+    }
+
+    /// Simulates without anybody watching.
+    pub(crate) fn simulate(&self, request: &Request<'_>, signals: &Signals) -> Run {
+        modelled::measure(request, &self.fitting, Pace::Virtual, signals, &mut Unseen).run
     }
 
     /// Which volumes it would be on.
@@ -116,9 +132,9 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
             return None;
         }
         let request = scene.request(seeds, words);
-        let measured = modelled::measure(&request, &scene.fitting, Pace::Virtual, &signals, &mut Unseen);
-        let verdicts = analyse::analyse(&measured.run);
-        Some(GridPoint { settings: settings.clone(), run: measured.run, verdicts })
+        let run = scene.simulate(&request, &signals);
+        let verdicts = analyse::analyse(&run);
+        Some(GridPoint { settings: settings.clone(), run, verdicts })
     });
     let simulated: Vec<GridPoint> = simulated.into_iter().flatten().collect();
     if signals.end().is_some() {

@@ -9,6 +9,9 @@ use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
 /// A stage that held this share of its operations back is what limited them; so are several that did together.
 const DECIDED: f64 = 0.5;
 
+/// A limit of which so much was used is what limited, however few operations met it: so it is right at the knee.
+const USED_UP: f64 = 0.97;
+
 /// The stage that set the pace, or how far from the nearest limit the run stayed.
 pub(super) fn limit(facts: Facts<'_>, model: &Model, in_flight: f64) -> Finding {
     // What held others back on volumes of their own says nothing of this job.
@@ -19,9 +22,16 @@ pub(super) fn limit(facts: Facts<'_>, model: &Model, in_flight: f64) -> Finding 
     let together: u64 = stages.map(|stage| stage.decided).sum();
     let limited = together as f64 / requests.max(1) as f64 >= DECIDED;
     match held {
-        Some(stage) if limited || share(stage) >= DECIDED => held_back(facts, model, stage, requests),
+        Some(stage) if limited || share(stage) >= DECIDED || is_used_up(stage) => {
+            held_back(facts, model, stage, requests)
+        }
         _ => not_reached(facts, model, in_flight),
     }
+}
+
+/// Whether a stage let through what it can; a bucket lets more through while it is not empty.
+fn is_used_up(stage: &ModelStage) -> bool {
+    stage.delayed > 0 && stage.utilisation >= USED_UP && stage.credits.is_none_or(|credits| credits.left <= 0.0)
 }
 
 /// Time spent waiting for a stage.

@@ -6,6 +6,9 @@ use volume::closed::{self, Load, Part};
 use volume::{Behaviour, Counted, Limit, Scope, Spec};
 
 use crate::modelled;
+use crate::seeds::Seeds;
+use crate::signals::Signals;
+use crate::sim::{self, JobWords, Scene};
 
 /// Blocks of this many bytes are meant where nobody says.
 const BLOCK_BYTES: u32 = 4096;
@@ -76,10 +79,34 @@ impl Expected {
         Some(Larger { bytes: high, iops: most })
     }
 
-    /// The closed form: what the volume gives with so many in flight.
-    pub(super) fn at(&self, seen: &Observation, in_flight: f64) -> Option<Point> {
-        let prediction = closed::predict(&self.volume.spec, &load(seen, in_flight))?;
-        Some(Point { in_flight, iops: prediction.iops, latency_ns: prediction.latency.get() as f64 })
+    /// What the volume gives in the long run with so many in flight, by simulation: a limit is never quite used up by as
+    /// many as reach it on average.
+    pub(super) fn at(&self, seen: &Observation, in_flight: f64, signals: &Signals) -> Option<Point> {
+        /// As many operations settle the mean to a few thousandths.
+        const OPERATIONS: f64 = 60_000.0;
+        let depth = in_flight.round().max(1.0);
+        let expected = closed::predict(&self.volume.spec, &load(seen, depth))?;
+        let warm_up_s = 4.0 * expected.latency.secs_f64();
+        let seconds = OPERATIONS / expected.iops;
+        let load = load(seen, depth);
+        let order = if load.sequential { "" } else { "rand" };
+        let words = [
+            "--name=counterfactual".to_owned(),
+            format!("--rw={order}rw"),
+            format!("--rwmixread={:.0}", 100.0 * load.share.read),
+            format!("--bs={}", load.bytes.read),
+            format!("--iodepth={depth}"),
+            "--time_based".to_owned(),
+            format!("--ramp_time={}us", (warm_up_s * 1e6).ceil()),
+            format!("--runtime={}us", (seconds * 1e6).ceil()),
+        ];
+        let seeds = Seeds::new(None);
+        let plan = JobWords { jobs: &words, sections: &[], around: sim::around(Some(&self.words)) }.with(&[]).ok()?;
+        let mut scene = Scene::set(plan, seeds).ok()?;
+        scene.drain();
+        let run = scene.simulate(&scene.request(seeds, &[]), signals);
+        let simulated = Observation::of(&run, run.jobs.first()?);
+        Some(Point { in_flight: depth, iops: simulated.iops?.value(), latency_ns: simulated.latency_ns?.value() })
     }
 }
 

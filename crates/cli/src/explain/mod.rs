@@ -14,6 +14,7 @@ use crate::args::{DocumentFormat, ExplainOptions};
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{Output, say};
+use crate::signals::Signals;
 use crate::terminal::{Terminal, tell, why};
 use expected::Expected;
 
@@ -22,6 +23,9 @@ const BYTES_MAX: u64 = 256 << 20;
 
 /// Reads everything, then explains it.
 pub(crate) fn command(options: &ExplainOptions) -> Exit {
+    if options.findings {
+        return say(&report::findings_markdown());
+    }
     let words = match Words::read(options) {
         Ok(words) => words,
         Err(Refusal { problems, exit }) => {
@@ -36,7 +40,17 @@ pub(crate) fn command(options: &ExplainOptions) -> Exit {
             return Exit::Usage;
         }
     };
-    let explained = words.explain();
+    let signals = match Signals::install() {
+        Ok(signals) => signals,
+        Err(error) => {
+            tell(&format!("fathom: cannot listen to signals: {error}\n"));
+            return Exit::Environment;
+        }
+    };
+    let explained = words.explain(&signals);
+    if let Some(signal) = signals.end() {
+        return Exit::Signal(signal);
+    }
     let mut exit = say(&document(&explained, options.format));
     for output in &mut outputs {
         if let Err(problem) = output.write_explanations(&explained) {
@@ -110,10 +124,10 @@ impl Words {
         if problems.is_empty() { Ok(Self { inputs, claims, expected }) } else { Err(Refusal { problems, exit }) }
     }
 
-    fn explain(&self) -> Vec<Explained> {
+    fn explain(&self, signals: &Signals) -> Vec<Explained> {
         let said = self.said();
         let mut explained: Vec<Explained> =
-            self.inputs.iter().map(|(name, input)| self.input(name, input, &said)).collect();
+            self.inputs.iter().map(|(name, input)| self.input(name, input, &said, signals)).collect();
         // A claim beside inputs is about the load they are of: what it leaves open they tell.
         let first = self.inputs.first().map(|(_, input)| first_observation(input).completed_by(&said));
         for (text, claim) in &self.claims {
@@ -124,7 +138,7 @@ impl Words {
                 }
                 seen.latency_ns = seen.latency_ns.or(first.latency_ns);
             }
-            explained.push(self.of(format!("--claim {text}"), "claim", vec![self.observed("", &seen)]));
+            explained.push(self.of(format!("--claim {text}"), "claim", vec![self.observed("", &seen, signals)]));
         }
         explained
     }
@@ -138,10 +152,10 @@ impl Words {
         Observation { cpus: said.cpus.or(cpus), ..said }
     }
 
-    fn input(&self, name: &str, input: &Input, said: &Observation) -> Explained {
+    fn input(&self, name: &str, input: &Input, said: &Observation, signals: &Signals) -> Explained {
         match input {
-            Input::Run(run) => self.of(name.to_owned(), "run", self.run(run, said)),
-            Input::Iostat(iostat) => self.of(name.to_owned(), "iostat", self.iostat(iostat, said)),
+            Input::Run(run) => self.of(name.to_owned(), "run", self.run(run, said, signals)),
+            Input::Iostat(iostat) => self.of(name.to_owned(), "iostat", self.iostat(iostat, said, signals)),
         }
     }
 
@@ -149,35 +163,35 @@ impl Words {
         Explained { input, kind, expected: self.expected.as_ref().map(|(words, _)| words.clone()), explanations }
     }
 
-    fn run(&self, run: &Run, said: &Observation) -> Vec<Explanation> {
+    fn run(&self, run: &Run, said: &Observation, signals: &Signals) -> Vec<Explanation> {
         // The closures of expectations live as long as the explanation of one job.
         let mut explanations = Vec::new();
         for index in 0..run.jobs.len() {
             let seen = Observation::of(run, &run.jobs[index]).completed_by(said);
-            let at = |in_flight: f64| self.at(&seen, in_flight);
+            let at = |in_flight: f64| self.at(&seen, in_flight, signals);
             let expectation = || self.expected.as_ref().and_then(|(_, volume)| volume.of(&seen, &at));
             explanations.push(explain_job(run, index, &seen, expectation().as_ref()));
         }
         explanations
     }
 
-    fn iostat(&self, iostat: &Iostat, said: &Observation) -> Vec<Explanation> {
+    fn iostat(&self, iostat: &Iostat, said: &Observation, signals: &Signals) -> Vec<Explanation> {
         let names = devices(iostat);
         let explained = |name: &String| {
             let seen = Observation::of_device(iostat, name).completed_by(said);
-            self.observed(name, &seen)
+            self.observed(name, &seen, signals)
         };
         names.iter().map(explained).collect()
     }
 
-    fn observed(&self, subject: &str, seen: &Observation) -> Explanation {
-        let at = |in_flight: f64| self.at(seen, in_flight);
+    fn observed(&self, subject: &str, seen: &Observation, signals: &Signals) -> Explanation {
+        let at = |in_flight: f64| self.at(seen, in_flight, signals);
         let expectation = self.expected.as_ref().and_then(|(_, volume)| volume.of(seen, &at));
         explain_observation(subject, seen, expectation.as_ref())
     }
 
-    fn at(&self, seen: &Observation, in_flight: f64) -> Option<Point> {
-        self.expected.as_ref()?.1.at(seen, in_flight)
+    fn at(&self, seen: &Observation, in_flight: f64, signals: &Signals) -> Option<Point> {
+        self.expected.as_ref()?.1.at(seen, in_flight, signals)
     }
 }
 

@@ -170,18 +170,14 @@ impl Bench {
     fn simulate(&self, question: &Question, probe: &Probe, signals: &Signals, drained: bool) -> Result<Run, String> {
         let scene = self.scene(question, probe, drained)?;
         let request = self.request(&scene, question, probe.seconds);
-        Ok(modelled::measure(&request, &scene.fitting, Pace::Virtual, signals, &mut Unseen).run)
+        Ok(scene.simulate(&request, signals))
     }
 
     fn scene(&self, question: &Question, probe: &Probe, drained: bool) -> Result<Scene, String> {
         let scene = self.plan_of(question, probe).and_then(|plan| Scene::set(plan, question.seeds));
         let mut scene = scene.map_err(|problems| problems[0].message.clone())?;
-        for attachment in scene.fitting.attachments.iter_mut().filter(|_| drained) {
-            for limit in &mut attachment.spec.limits {
-                if let Credit::Credits { at_start, .. } = &mut limit.burst {
-                    *at_start = 0;
-                }
-            }
+        if drained {
+            scene.drain();
         }
         Ok(scene)
     }

@@ -1,0 +1,272 @@
+//! `fathom explain`, from the figures of the seeds to those of real programs, and from healthy runs to no alarm.
+
+mod common;
+
+use std::process::Command;
+
+use common::model::assert_near;
+use common::{Scratch, fathom, fio, run, run_with_input};
+use serde_json::Value;
+use units::random::Random;
+use volume::Kind;
+use volume::catalogue;
+use volume::closed::{Load, predict};
+
+/// The output of fio that the Hyperdisk article prints.
+const FIRST_TRY: &str = include_str!("../../record/tests/data/first_try.txt");
+/// The disk that it was measured on.
+const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
+
+/// The findings of the first subject of the first input, as JSON has them.
+fn findings(document: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(document).expect("explain prints one JSON document");
+    document["inputs"][0]["subjects"][0]["findings"].as_array().expect("a subject has findings").clone()
+}
+
+/// What is found with these words, `text` being on standard input.
+#[track_caller]
+fn explained(words: &[&str], text: &str) -> Vec<Value> {
+    let words = ["explain", "--format", "json"].iter().chain(words);
+    let outcome = run_with_input(&mut fathom(words), text).expect_clean();
+    findings(&outcome.stdout)
+}
+
+#[track_caller]
+fn finding<'a>(findings: &'a [Value], code: &str) -> &'a Value {
+    let found = findings.iter().find(|finding| finding["code"] == code);
+    found.unwrap_or_else(|| panic!("{code} is not among {:?}", codes(findings)))
+}
+
+fn codes(findings: &[Value]) -> Vec<&str> {
+    findings.iter().filter_map(|finding| finding["code"].as_str()).collect()
+}
+
+#[track_caller]
+fn figure(finding: &Value, quantity: &str) -> f64 {
+    let evidence = finding["evidence"].as_array().expect("a finding has figures");
+    let found = evidence.iter().find(|one| one["quantity"] == quantity);
+    found.and_then(|one| one["value"].as_f64()).unwrap_or_else(|| panic!("no {quantity} in {finding}"))
+}
+
+#[test]
+fn the_articles_disk_waits_for_work() {
+    let found = explained(&["-", "--expect", HYPERDISK], FIRST_TRY);
+    let shallow = finding(&found, "queue_too_shallow");
+    assert_eq!(codes(&found)[0], "queue_too_shallow", "it is what matters most");
+    assert_near("in flight", figure(shallow, "in_flight_achieved"), 31.68, 0.001);
+    assert_near("of", figure(shallow, "in_flight_possible"), 32.0, 0.0);
+    assert_near("needed", figure(shallow, "in_flight_needed"), 210.3, 0.001);
+    assert_eq!(shallow["remedy"]["iodepth"], 211);
+    let then = &shallow["counterfactual"];
+    assert_near("IOPS with 210 in flight", then["iops"].as_f64().unwrap(), 158_000.0, 0.01);
+    assert_near("their latency", then["latency_ns"].as_f64().unwrap(), 1_330_000.0, 0.01);
+    assert!(shallow["text"].as_str().unwrap().contains("Bound by latency: 31.7 of 32 in flight"), "{shallow}");
+    // 2,823 MiB for 2,824, and 1314.62 us for 1314.55.
+    let sums: Vec<&Value> = found.iter().filter(|finding| finding["code"] == "figures_disagree").collect();
+    assert_eq!(sums.len(), 2, "{sums:?}");
+    assert_near("MiB", figure(sums[0], "sum_made") / 1048576.0, 2824.0, 0.0);
+    assert_near("us", figure(sums[1], "time_made") / 1e3, 1314.554, 1e-5);
+}
+
+#[test]
+fn a_rate_and_a_time_say_how_many_must_be_in_flight() {
+    let found = explained(&["--claim", "iops=160000,lat=2ms"], "");
+    assert_near("the article's 2 ms", figure(finding(&found, "depth_needed"), "in_flight_needed"), 320.0, 1e-5);
+    // Beside a run the claim is about its load: 160,000 at the 1.31462 ms that were measured.
+    let words = ["explain", "-", "--claim", "iops=160000"];
+    let outcome = run_with_input(&mut fathom(words), FIRST_TRY).expect_clean();
+    assert!(outcome.stdout.contains("need 210"), "{}", outcome.stdout);
+}
+
+/// The table says queue depth 4 and 4 jobs, the job file has 16 jobs, and the figures imply about 32 in flight.
+#[test]
+fn neither_depth_of_the_vultr_page_fits_its_table() {
+    let rows = [
+        ("10000", "2.7ms-3.2ms", "4k"),
+        ("6000", "4ms-5ms", "64k"),
+        ("750", "40ms-50ms", "512k"),
+        ("380", "80ms-100ms", "1m"),
+        ("95", "320ms-420ms", "4m"),
+    ];
+    for (iops, latency, block) in rows {
+        let claim = |jobs: u32| format!("iops={iops},lat={latency},qd=4,jobs={jobs},bs={block}");
+        let found = explained(&["--claim", &claim(4)], "");
+        let contradiction = finding(&found, "little_contradicted");
+        assert_eq!(contradiction["severity"], "distrust", "more than 16 cannot be in flight of 16: {contradiction}");
+        assert!((24.0..40.0).contains(&figure(contradiction, "in_flight_implied")), "{contradiction}");
+        let found = explained(&["--claim", &claim(16)], "");
+        assert_eq!(finding(&found, "little_contradicted")["severity"], "warning", "{block}: about half of 64");
+        let found = explained(&["--claim", &claim(8)], "");
+        finding(&found, "little_holds");
+    }
+}
+
+#[test]
+fn the_nutanix_recipe_is_consistent_and_far_beyond_the_knee() {
+    let claim = "iops=2018k,lat=570.3us,qd=8,jobs=144,bs=4k,rw=randread";
+    let found = explained(&["--claim", claim, "--expect", "nutanix/ahv-4node"], "");
+    assert_near("in flight", figure(finding(&found, "little_holds"), "in_flight_implied"), 1150.9, 1e-3);
+    let beyond = finding(&found, "beyond_knee");
+    assert_near("beyond the knee", figure(beyond, "knee_factor"), 3.6, 0.01);
+    assert_eq!((&beyond["remedy"]["iodepth"], &beyond["remedy"]["total"]), (&Value::from(3), &Value::from(320)));
+    // The text's 574 us would be 1,158 of 1,152.
+    let claim = "iops=2018k,lat=620us,qd=8,jobs=144,bs=4k";
+    finding(&explained(&["--claim", claim], ""), "little_contradicted");
+}
+
+#[test]
+fn what_fio_prints_is_explained_whatever_its_form() {
+    let scratch = Scratch::new();
+    let file = scratch.path("data");
+    let words = [
+        "--name=a",
+        "--rw=randread",
+        "--size=16m",
+        "--bs=4k",
+        "--ioengine=psync",
+        "--iodepth=32",
+        "--runtime=1",
+        "--time_based",
+    ];
+    for form in ["normal", "json", "json+"] {
+        let out = scratch.path(form);
+        let mut command = fio(words);
+        let target = [format!("--filename={}", file.display()), format!("--output={}", out.display())];
+        run(command.args(target).arg(format!("--output-format={form}"))).expect_code(0);
+        let outcome = run(fathom(["explain", "--format", "json"]).arg(&out)).expect_clean();
+        let found = findings(&outcome.stdout);
+        finding(&found, "engine_not_asynchronous");
+        assert!(!codes(&found).contains(&"figures_disagree"), "{form}: fio's own sums add up: {:?}", codes(&found));
+    }
+}
+
+#[test]
+fn records_of_ours_are_explained_and_written_as_documents() {
+    let scratch = Scratch::new();
+    let record = scratch.path("run.json");
+    let words = ["sim", "--on", HYPERDISK, "--name=a", "--rw=randread", "--iodepth=32", "--runtime=1"];
+    let simulated = run(fathom(words).args(["--time_based", "--format", "json"])).expect_clean();
+    std::fs::write(&record, simulated.stdout).expect("the scratch directory is writable");
+    let (page, data) = (scratch.path("x.md"), scratch.path("x.json"));
+    let mut command = fathom(["explain", "--expect", HYPERDISK]);
+    let outcome = run(command.arg(&record).arg("-o").arg(&page).arg("-o").arg(&data)).expect_clean();
+    assert!(outcome.stdout.contains("With 211 in flight:"), "{}", outcome.stdout);
+    assert!(std::fs::read_to_string(page).is_ok_and(|text| text.contains("| advice | `queue_too_shallow` |")));
+    finding(&findings(&std::fs::read_to_string(data).expect("it was written")), "queue_too_shallow");
+}
+
+#[test]
+fn a_live_iostat_is_explained_beside_what_is_known_of_the_load() {
+    let iostat = Command::new("iostat").args(["-x", "-o", "JSON", "1", "2"]).output();
+    let Ok(iostat) = iostat else {
+        assert!(std::env::var_os("FATHOM_NO_SKIP").is_none(), "iostat is not installed: ./test installs it");
+        return;
+    };
+    let text = String::from_utf8(iostat.stdout).expect("iostat prints text");
+    let outcome = run_with_input(&mut fathom(["explain", "-", "--claim", "qd=32,bs=4k"]), &text);
+    assert!(outcome.expect_code(0).stderr.is_empty());
+    // With made-up numbers what is found is known.
+    let made = "Linux 6.1.0 (host) \t11/21/2026 \t_x86_64_\t(8 CPU)\n\n\
+        Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util\n\
+        nvme0n1 100.00 400.00 0.00 0.00 1.00 4.00 0.00 0.00 0.00 0.00 0.00 0.00 0.10 1.00\n\n\
+        Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util\n\
+        nvme0n1 9000.00 36000.00 0.00 0.00 0.11 4.00 0.00 0.00 0.00 0.00 0.00 0.00 0.99 99.20\n\n";
+    let found = explained(&["-", "--claim", "qd=32,bs=4k"], made);
+    let waiting = finding(&found, "engine_not_asynchronous");
+    assert_near("aqu-sz", figure(waiting, "in_flight_achieved"), 0.99, 1e-9);
+    finding(&found, "util_misread");
+    assert!(!codes(&found).contains(&"since_boot"));
+    let first = &made[..made.rfind("Device").expect("there are two reports")];
+    finding(&explained(&["-"], first), "since_boot");
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_where_it_is() {
+    let scratch = Scratch::new();
+    let cut = &FIRST_TRY[..FIRST_TRY.len() / 2];
+    let cases: [(&str, &[u8]); 6] = [
+        ("empty", b""),
+        ("blank", b" \n\n"),
+        ("binary", b"\x7fELF\x02\x01\x01\0\0\0"),
+        ("cut", cut.as_bytes()),
+        ("page.html", b"<!doctype html><html></html>"),
+        ("table.csv", b"a,b,c\n1,2,3\n"),
+    ];
+    for (name, bytes) in cases {
+        let path = scratch.path(name);
+        std::fs::write(&path, bytes).expect("the scratch directory is writable");
+        let outcome = run(fathom(["explain"]).arg(&path)).expect_code(2);
+        assert_eq!(outcome.stdout, "", "{name}");
+        let located = outcome.stderr.contains(&format!("{}:", path.display()));
+        assert!(located && outcome.stderr.contains("help:"), "{name}: {}", outcome.stderr);
+    }
+    for path in [scratch.path(""), scratch.path("missing"), "/dev/zero".into()] {
+        let outcome = run(fathom(["explain"]).arg(&path)).expect_code(2);
+        assert!(outcome.stderr.contains("help:"), "{}: {}", path.display(), outcome.stderr);
+    }
+    let both = run(&mut fathom(["explain", "--claim", "iosp=5,lat=3", "--expect", "vultr/nvem"])).expect_code(2);
+    assert!(both.stderr.contains("iops") && both.stderr.contains("3 errors"), "{}", both.stderr);
+    let nothing = run(&mut fathom(["explain"])).expect_code(2);
+    assert!(nothing.stderr.contains("nothing to explain"), "{}", nothing.stderr);
+}
+
+/// A load that a volume carries well: at its knee or a little beyond, or at a rate below its limit.
+struct Healthy {
+    volume: String,
+    job: String,
+}
+
+/// A random load on a random volume of the catalogue; `None` where the volume has no closed form for it.
+fn healthy(random: &mut Random, volumes: &[String]) -> Option<Healthy> {
+    let below = |random: &mut Random, n: usize| random.below(n as u64) as usize;
+    let volume = format!("{},credits=0%", volumes[below(random, volumes.len())]);
+    let block = [4096_u32, 8192, 16_384, 65_536][below(random, 4)];
+    let (rw, reads) = [("randread", 1.0), ("randwrite", 0.0), ("randrw", 0.5)][below(random, 3)];
+    let spec = catalogue::resolve(&volume).ok()?;
+    let load = Load { in_flight: 1e9, ..Load::mixed(reads, block, 1e9) };
+    let deep = predict(&spec, &load)?;
+    let knee = deep.knee().filter(|_| Load::of(Kind::Read, block, 1.0).bytes.read > 0)?;
+    // What takes a million operations a second is no different, and takes longer.
+    let seconds = (20_000.0 / deep.iops).clamp(0.05, 600.0);
+    let load = if random.below(2) == 0 {
+        let depth = (knee * (1.4 + 0.5 * random.unit())).floor().clamp(1.0, 60_000.0);
+        format!("--iodepth={depth}")
+    } else {
+        // Of each kind, so half of it for a mix.
+        let kinds = if reads == 0.5 { 2.0 } else { 1.0 };
+        let rate = (deep.iops * (0.3 + 0.4 * random.unit()) / kinds).max(1.0);
+        format!("--iodepth={} --rate_iops={rate:.0}", (8.0 * knee).ceil().clamp(16.0, 60_000.0))
+    };
+    let job = format!("--name=a --rw={rw} --bs={block} {load} --runtime={:.0}ms --time_based", seconds * 1e3);
+    Some(Healthy { volume, job })
+}
+
+/// Nothing is wrong with runs in which nothing is wrong.
+#[test]
+fn healthy_runs_raise_no_alarm() {
+    const RUNS: usize = 200;
+    let seed = 20_261_121;
+    let mut random = Random::new(seed, 0);
+    let volumes: Vec<String> = catalogue::list().iter().map(|listed| listed.name.clone()).collect();
+    let runs: Vec<Healthy> = std::iter::from_fn(|| Some(healthy(&mut random, &volumes))).flatten().take(RUNS).collect();
+    let alarms = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for half in runs.chunks(RUNS / 2) {
+            let alarms = &alarms;
+            scope.spawn(move || {
+                for Healthy { volume, job } in half {
+                    let simulated = run(fathom(["sim", "--on", volume, "--format", "json"]).args(common::words(job)));
+                    let record = simulated.expect_clean().stdout;
+                    let found = explained(&["-", "--expect", volume], &record);
+                    let loud = found.iter().filter(|finding| finding["severity"] != "info");
+                    let loud: Vec<&Value> = loud.map(|finding| &finding["text"]).collect();
+                    if !loud.is_empty() {
+                        alarms.lock().expect("no thread fails with it").push(format!("{volume} {job}: {loud:?}"));
+                    }
+                }
+            });
+        }
+    });
+    let alarms = alarms.into_inner().expect("no thread failed with it");
+    assert!(alarms.is_empty(), "seed {seed}: {} of {RUNS}: {:.1500}", alarms.len(), alarms.join("\n"));
+}
