@@ -292,7 +292,7 @@ fn a_burst_says_how_long_its_credits_last() {
 fn a_limit_that_is_used_up_at_the_knee_is_the_limit() {
     let of = |utilisation: f64| {
         let mut run = queue_full(2, 1_000_000);
-        let stage = record::ModelStage { requests: 1000, delayed: 300, utilisation, ..record::ModelStage::default() };
+        let stage = record::ModelStage { requests: 1000, utilisation, ..record::ModelStage::default() };
         run.model = Some(record::Model { stages: vec![stage], ..record::Model::default() });
         verdict(&run).headline.code
     };

@@ -19,19 +19,20 @@ pub(super) fn limit(facts: Facts<'_>, model: &Model, in_flight: f64) -> Finding 
     let requests: u64 = stages.clone().map(|stage| stage.requests).max().unwrap_or(0);
     let held = stages.clone().max_by(|a, b| weight(a).total_cmp(&weight(b)));
     // Before and after credits run out two limits hold operations back in turn.
-    let together: u64 = stages.map(|stage| stage.decided).sum();
+    let together: u64 = stages.clone().map(|stage| stage.decided).sum();
     let limited = together as f64 / requests.max(1) as f64 >= DECIDED;
-    match held {
-        Some(stage) if limited || share(stage) >= DECIDED || is_used_up(stage) => {
-            held_back(facts, model, stage, requests)
-        }
-        _ => not_reached(facts, model, in_flight),
+    let held = held.filter(|stage| limited || share(stage) >= DECIDED);
+    let used_up = stages.filter(|stage| is_used_up(stage)).max_by(|a, b| a.utilisation.total_cmp(&b.utilisation));
+    match held.or(used_up) {
+        Some(stage) => held_back(facts, model, stage, requests),
+        None => not_reached(facts, model, in_flight),
     }
 }
 
 /// Whether a stage let through what it can; a bucket lets more through while it is not empty.
 fn is_used_up(stage: &ModelStage) -> bool {
-    stage.delayed > 0 && stage.utilisation >= USED_UP && stage.credits.is_none_or(|credits| credits.left <= 0.0)
+    let empty = |credits: &ModelCredits| credits.left <= 0.01 * credits.most;
+    stage.utilisation >= USED_UP && stage.credits.as_ref().is_none_or(empty)
 }
 
 /// Time spent waiting for a stage.

@@ -47,12 +47,18 @@ pub(super) fn model_held_back(finding: &Finding, figures: &Figures<'_>) -> Strin
             figures.count(Quantity::Iops)
         );
     }
+    let held = if figures.value(Quantity::DecidedShare) < 0.5 {
+        format!("{} of it was used", figures.share(Quantity::Utilisation))
+    } else {
+        format!(
+            "it held {} of the operations back, each of all by {} on average",
+            figures.share(Quantity::DecidedShare),
+            figures.time(Quantity::HeldMean)
+        )
+    };
     format!(
-        "The limit is {}: it held {} of the operations back, each of all by {} on average. {} IOPS is all it gives; \
-         {} in flight would reach it too, and more only wait longer.{}",
+        "The limit is {}: {held}. {} IOPS is all it gives; {} in flight would reach it too, and more only wait longer.{}",
         subject(finding),
-        figures.share(Quantity::DecidedShare),
-        figures.time(Quantity::HeldMean),
         figures.count(Quantity::Iops),
         figures.whole(Quantity::InFlightNeeded),
         credits(figures)
