@@ -29,6 +29,8 @@ complete -c fathom -n "__fish_fathom_needs_command" -s V -l version -d 'Print ve
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
@@ -58,12 +60,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l depth-max -d 'Th
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l precision -d 'How well the knee is to be known: half its interval' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l budget -d 'Time for all probes of a search together [default: 60s; no limit in virtual time]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l over -d 'Search once for each value of a job option or of a key of the volume: KEY=V,V,V or A..B; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What standard output carries: text or json' -r -f -a "text\t'For people, with a verdict at the end'
-json\t'Fathom\'s own document'
-fio\t'fio\'s output for people'
-fio-json\t'fio\'s JSON'
-fio-json+\t'fio\'s JSON with histograms'
-fio-terse\t'fio\'s lines of fields'"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .svg .csv .txt; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Everything random derives from it' -r
@@ -76,6 +74,24 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Say 
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Measure a model at its own pace, as if it were a device'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Keep to one purpose; both where this is not given' -r -f -a "iops\t'Many small operations'
+throughput\t'Large and sequential ones'"
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l root -d 'Read a copy of /sys, /proc and /dev below this directory, and nothing outside of it' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Explain what is good too'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks, as Markdown'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures that somebody tells: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l expect -d 'The volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...' -r
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe everything that can be found, in Markdown'
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Size of the operations' -r
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'Kind of the operations: read, write, randread, randwrite, rw, randrw' -r
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d 'Share of reads in a mix, in percent' -r
@@ -320,11 +336,13 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'W
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio catalog options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio catalog options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio catalog options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio catalog options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio catalog options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio catalog options completions run help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio catalog options completions run help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio catalog options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -11,7 +11,9 @@
 //!
 //! What is *not* here: a sentence (`report` words findings), a file, or a comparison of several runs.
 
+mod code;
 pub mod doctor;
+mod evidence;
 mod expectation;
 mod explain;
 mod facts;
@@ -21,8 +23,10 @@ mod observation;
 mod rules;
 mod verdict;
 
+pub use code::Code;
+pub use evidence::{Evidence, Quantity, Source, Unit};
 pub use expectation::{Cap, CapKind, Expectation, Larger, Point};
 pub use explain::{Explanation, explain_job, explain_observation};
-pub use finding::{Code, Evidence, Finding, Quantity, Remedy, Severity, Source, Unit};
+pub use finding::{Finding, Remedy, Severity};
 pub use observation::{Known, Observation};
 pub use verdict::{Verdict, analyse, distrusted};

@@ -192,9 +192,9 @@ pub(crate) struct SweepOptions {
     /// Search once for each value of a job option or of a key of the volume: KEY=V,V,V or A..B; may be repeated
     #[arg(long, value_name = "KEY=LIST")]
     pub(crate) over: Vec<String>,
-    /// What standard output carries: text or json
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = Document::Text)]
+    format: Document,
     /// Also write FILE, by its ending: .json .svg .csv .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
@@ -221,6 +221,13 @@ pub(crate) struct SweepOptions {
     pub(crate) real_time: bool,
 }
 
+impl SweepOptions {
+    /// Whether programs read it.
+    pub(crate) fn json(&self) -> bool {
+        self.format == Document::Json
+    }
+}
+
 /// Options of `fathom explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExplainOptions {
@@ -237,8 +244,8 @@ pub(crate) struct ExplainOptions {
     #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) expect: Option<String>,
     /// What standard output carries
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
-    pub(crate) format: DocumentFormat,
+    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
+    pub(crate) format: PageFormat,
     /// Also write FILE, by its ending: .json .md .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
@@ -246,7 +253,7 @@ pub(crate) struct ExplainOptions {
 
 /// What standard output carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DocumentFormat {
+pub(crate) enum PageFormat {
     /// For people
     Text,
     /// One document
@@ -270,20 +277,20 @@ pub(crate) struct CatalogOptions {
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) rwmixread: u8,
     /// What standard output carries
-    #[arg(long, value_enum, default_value_t = CatalogFormat::Text)]
-    format: CatalogFormat,
+    #[arg(long, value_enum, default_value_t = Document::Text)]
+    format: Document,
 }
 
 impl CatalogOptions {
     /// Whether programs read it.
     pub(crate) fn json(&self) -> bool {
-        self.format == CatalogFormat::Json
+        self.format == Document::Json
     }
 }
 
 /// What standard output carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum CatalogFormat {
+enum Document {
     /// For people
     Text,
     /// One document
@@ -306,8 +313,8 @@ pub(crate) struct DoctorOptions {
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
     /// What standard output carries
-    #[arg(long, value_enum, default_value_t = DocumentFormat::Text)]
-    pub(crate) format: DocumentFormat,
+    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
+    pub(crate) format: PageFormat,
     /// Also write FILE, by its ending: .json .md .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,

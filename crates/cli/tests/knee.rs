@@ -159,7 +159,6 @@ fn nothing_is_touched_before_every_check_has_passed() {
     refused(&format!("{file} --budget 5x"), "--budget 60s");
     refused(&format!("{file} --precision 0"), "--precision 5%");
     refused(&format!("{file} --over iodepth=1,2"), "finds by itself");
-    refused(&format!("{file} --format fio"), "text or json");
     refused(&format!("{file} -o a.prom"), ".json");
     refused("--filename=a.bin --size=1p --rw=randwrite", "too few");
     refused("--filename=missing.bin", "missing.bin");

@@ -8,7 +8,7 @@ use std::path::Path;
 use analyse::doctor::{Subject, examine, examine_host};
 use report::{Diagnosis, Style};
 
-use crate::args::{DoctorOptions, DocumentFormat};
+use crate::args::{DoctorOptions, PageFormat};
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{Output, say};
@@ -62,10 +62,10 @@ pub(crate) fn command(options: &DoctorOptions) -> Exit {
 fn document(diagnosis: &Diagnosis, options: &DoctorOptions) -> String {
     let terminal = Terminal::stdout();
     match options.format {
-        DocumentFormat::Text => {
+        PageFormat::Text => {
             report::doctor_text(diagnosis, options.all, Style { width: terminal.width, colour: terminal.colour })
         }
-        DocumentFormat::Json => report::doctor_json(diagnosis),
-        DocumentFormat::Md => report::doctor_markdown(diagnosis),
+        PageFormat::Json => report::doctor_json(diagnosis),
+        PageFormat::Md => report::doctor_markdown(diagnosis),
     }
 }

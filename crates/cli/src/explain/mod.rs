@@ -1,25 +1,20 @@
 //! `fathom explain`: what limited a result, whoever measured it, and what to change.
 
 mod expected;
-
-use std::io::Read;
-use std::path::Path;
+mod open;
 
 use analyse::{Explanation, Known, Observation, Point, Source, explain_job, explain_observation};
-use job::{Diagnostic, Place};
+use job::Diagnostic;
 use record::{Claim, Input, Iostat, Run};
 use report::{Explained, Style};
 
-use crate::args::{DocumentFormat, ExplainOptions};
+use crate::args::{ExplainOptions, PageFormat};
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{Output, say};
 use crate::signals::Signals;
-use crate::terminal::{Terminal, tell, why};
+use crate::terminal::{Terminal, tell};
 use expected::Expected;
-
-/// More than any report of a benchmark: what is larger is something else.
-const BYTES_MAX: u64 = 256 << 20;
 
 /// Reads everything, then explains it.
 pub(crate) fn command(options: &ExplainOptions) -> Exit {
@@ -62,14 +57,12 @@ pub(crate) fn command(options: &ExplainOptions) -> Exit {
 }
 
 /// What standard output carries.
-fn document(explained: &[Explained], format: DocumentFormat) -> String {
+fn document(explained: &[Explained], format: PageFormat) -> String {
     let terminal = Terminal::stdout();
     match format {
-        DocumentFormat::Text => {
-            report::explain_text(explained, Style { width: terminal.width, colour: terminal.colour })
-        }
-        DocumentFormat::Json => report::explain_json(explained),
-        DocumentFormat::Md => report::explain_markdown(explained),
+        PageFormat::Text => report::explain_text(explained, Style { width: terminal.width, colour: terminal.colour }),
+        PageFormat::Json => report::explain_json(explained),
+        PageFormat::Md => report::explain_markdown(explained),
     }
 }
 
@@ -95,12 +88,12 @@ impl Words {
         }
         let mut inputs = Vec::new();
         for path in &options.inputs {
-            let name = name(path);
-            match bytes(path).map(|bytes| record::read_input(&name, &bytes)) {
+            let name = open::name(path);
+            match open::bytes(path).map(|bytes| record::read_input(&name, &bytes)) {
                 Ok(Ok(input)) => inputs.push((name, input)),
                 Ok(Err(unreadable)) => problems.push(unreadable.into()),
-                Err(Unopened { diagnostic, usage }) => {
-                    problems.push(diagnostic);
+                Err(open::Unopened { diagnostic, usage }) => {
+                    problems.push(*diagnostic);
                     exit = if usage { exit } else { Exit::Environment };
                 }
             }
@@ -215,62 +208,6 @@ fn devices(iostat: &Iostat) -> Vec<String> {
         }
     }
     names
-}
-
-fn name(path: &Path) -> String {
-    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// A file that could not be opened or read.
-struct Unopened {
-    diagnostic: Diagnostic,
-    /// Whether it is a wrong name rather than a failing system.
-    usage: bool,
-}
-
-/// All bytes of an input.
-fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
-    let mut bytes = Vec::new();
-    let read = if is_stdin(path) {
-        std::io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes)
-    } else {
-        regular(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes))
-    };
-    match read {
-        Ok(_) if bytes.len() as u64 > BYTES_MAX => {
-            let message = format!("more than {} are no report of a benchmark", units::Bytes::new(BYTES_MAX));
-            Err(Unopened { diagnostic: refused(path, message, "give the report itself, not the data"), usage: true })
-        }
-        Ok(_) => Ok(bytes),
-        Err(error) => {
-            use std::io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
-            let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
-            let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
-            Err(Unopened { diagnostic: refused(path, why(&error), remedy), usage })
-        }
-    }
-}
-
-/// Opens a file that has an end; pipes do when their writers go.
-fn regular(path: &Path) -> std::io::Result<std::fs::File> {
-    use std::os::unix::fs::FileTypeExt;
-    let kind = std::fs::metadata(path)?.file_type();
-    if kind.is_block_device() || kind.is_char_device() {
-        let message = "it is a device, not a report";
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
-    }
-    std::fs::File::open(path)
-}
-
-fn refused(path: &Path, message: String, remedy: &str) -> Diagnostic {
-    let text = path.display().to_string();
-    let place =
-        Place { source: "command line".into(), line: 1, column: 1, length: text.chars().count(), text: text.into() };
-    Diagnostic::error("unreadable-input", message).at(place).remedy(remedy)
 }
 
 fn nothing_given() -> Diagnostic {

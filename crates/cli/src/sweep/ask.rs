@@ -6,7 +6,7 @@ use units::Nanos;
 
 use super::Refusal;
 use super::bench::Bench;
-use crate::args::{Format, SweepOptions};
+use crate::args::SweepOptions;
 use crate::grid::{self, Axis};
 use crate::modelled::{self, Use};
 use crate::seeds::Seeds;
@@ -50,9 +50,6 @@ impl Question {
             }
             budget
         });
-        if !matches!(options.format, Format::Text | Format::Json) {
-            note("--format: a sweep is printed as text or json".to_owned());
-        }
         let axes: Vec<Axis> =
             options.over.iter().filter_map(|text| Axis::parse("--over", text).map_err(&mut note).ok()).collect();
         if let Some(axis) = axes.iter().find(|axis| matches!(axis.key.as_str(), "iodepth" | "runtime" | "ramp_time")) {

@@ -10,7 +10,7 @@ use analyse::Severity;
 use analyse::knee::search::{Search, Settings};
 use report::sweep::{Document, Sweep};
 
-use crate::args::{Format, SweepOptions};
+use crate::args::SweepOptions;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
@@ -122,10 +122,7 @@ fn is_distrusted(sweep: &Sweep) -> bool {
 fn conclude(options: &SweepOptions, document: &Document, files: &mut [Output], signals: &Signals) -> Exit {
     let terminal = Terminal::stdout();
     let style = report::Style { width: terminal.width, colour: terminal.colour };
-    let text = match options.format {
-        Format::Json => report::sweep::json(document),
-        _ => report::sweep::text(document, style),
-    };
+    let text = if options.json() { report::sweep::json(document) } else { report::sweep::text(document, style) };
     let said = outputs::say(&text);
     let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_sweep(document).err()).collect();
     unwritten.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));

@@ -215,10 +215,10 @@ impl Page {
             [point.depth.to_string(), count(point.iops), percent(1.96 * point.error), time(point.latency_ns), share]
         };
         let rows: Vec<[String; 5]> = sweep.points.iter().map(row).collect();
-        let head = head.map(|name| format!("{name:>9}")).join("  ");
+        let head = head.map(|name| format!("{name:>8}")).join("  ");
         self.line(&self.paint.tone(Tone::Faint, &head));
         for (row, point) in rows.iter().zip(&sweep.points) {
-            let line = row.iter().map(|cell| format!("{cell:>9}")).collect::<Vec<_>>().join("  ");
+            let line = row.iter().map(|cell| format!("{cell:>8}")).collect::<Vec<_>>().join("  ");
             let at_knee = sweep.knee().is_some_and(|knee| (f64::from(point.depth) / knee).ln().abs() < 0.07);
             self.line(&if at_knee { format!("{line}  < knee") } else { line });
         }

@@ -1,0 +1,319 @@
+//! The figures that findings rest on.
+
+use serde::Serialize;
+
+/// A figure that a finding rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Evidence {
+    /// What the figure is.
+    pub quantity: Quantity,
+    /// Its value.
+    pub value: f64,
+    /// The unit of the value.
+    pub unit: Unit,
+    /// Where it was read.
+    pub source: Source,
+}
+
+/// What a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Operations in flight, as asked for.
+    InFlightAsked,
+    /// Operations that the engine could have in flight.
+    InFlightPossible,
+    /// Operations that were in flight on average.
+    InFlightAchieved,
+    /// Operations that would have to be in flight for the rate asked for.
+    InFlightNeeded,
+    /// Operations per second.
+    Iops,
+    /// Mean service time.
+    ServiceMean,
+    /// The median of service times.
+    ServiceP50,
+    /// Deviation over mean of service times.
+    ServiceVariation,
+    /// Deviation over mean of the throughput of intervals.
+    IntervalVariation,
+    /// Mean response time.
+    ResponseMean,
+    /// Mean lateness of the generator.
+    LatenessMean,
+    /// The rate asked for.
+    RateAsked,
+    /// The rate reached.
+    RateReached,
+    /// The same in bytes.
+    ByteRateAsked,
+    /// The same in bytes.
+    ByteRateReached,
+    /// The share of a processor that each worker kept busy.
+    CpuShare,
+    /// Workers that ran at the same time.
+    Workers,
+    /// Processors of the host.
+    Cpus,
+    /// Idle time between operations.
+    Thinktime,
+    /// The share of the files that was in the page cache when the run began.
+    CachedShare,
+    /// Bytes that the job transferred.
+    JobBytes,
+    /// Bytes that the devices transferred.
+    DeviceBytes,
+    /// Bytes of the files.
+    FileBytes,
+    /// Bytes of the files that were ever written.
+    WrittenBytes,
+    /// The share of operations that a part of a model held back longest.
+    DecidedShare,
+    /// How long it held each of all operations on average.
+    HeldMean,
+    /// How much of its capacity was used.
+    Utilisation,
+    /// How long was measured.
+    Runtime,
+    /// How many operations completed.
+    Operations,
+    /// How many operations failed.
+    Errors,
+    /// The number of the first error.
+    FirstError,
+    /// Operations per second in the first third.
+    EarlyIops,
+    /// Operations per second in the last third.
+    LateIops,
+    /// What was left in a bucket of credits for operations.
+    CreditsLeft,
+    /// How many of them were spent in a second beyond those that were earned.
+    CreditsSpent,
+    /// The same for credits in bytes.
+    ByteCreditsLeft,
+    /// The same for credits in bytes.
+    ByteCreditsSpent,
+    /// How long they last at this pace.
+    CreditsLast,
+    /// When there were none left, from the start.
+    CreditsGone,
+    /// Operations in flight that the figures imply.
+    InFlightImplied,
+    /// The least that they may imply, as exactly as they are known.
+    InFlightImpliedLow,
+    /// The most that they may imply.
+    InFlightImpliedHigh,
+    /// Mean time of an operation from its start.
+    LatencyMean,
+    /// Throughput, as it was told.
+    BytesPerSecondTold,
+    /// Throughput that operations per second and block size make.
+    BytesPerSecondMade,
+    /// Between decimal and binary units.
+    UnitFactor,
+    /// A figure, as it was printed.
+    SumTold,
+    /// What the other figures make of it.
+    SumMade,
+    /// A time, as it was printed.
+    TimeTold,
+    /// What the other times make of it.
+    TimeMade,
+    /// Bytes of an operation.
+    BlockBytes,
+    /// Bytes of a request, as the device saw it.
+    RequestBytes,
+    /// Time for each operation when they are done one after the other.
+    TimeOfOne,
+    /// The share of time in which the device had at least one request.
+    BusyShare,
+    /// Operations per second that a cap lets through.
+    CapIops,
+    /// Operations per second that the next cap lets through.
+    NextCapIops,
+    /// Operations in flight that reach the limit.
+    KneeInFlight,
+    /// How many times as many were in flight.
+    KneeFactor,
+    /// Bytes of the volume.
+    VolumeBytes,
+    /// Bytes of a volume whose size does not limit.
+    LargerBytes,
+    /// Operations per second of that one.
+    LargerIops,
+    /// The block size that reaches both limits together.
+    BreakEvenBytes,
+    /// The share of reads.
+    ReadShare,
+    /// Operations per second while credits last.
+    BurstIops,
+    /// How long they last from a full bucket.
+    BurstLasts,
+    /// Operations per second that the model gives.
+    ExpectedIops,
+    /// Mean latency that the model gives.
+    ExpectedLatency,
+    /// Processors that should be free.
+    CpusNeeded,
+    /// Operations per second for each processor, by the provider's rule.
+    IopsPerCpu,
+    /// The time that most operations took.
+    FastMode,
+    /// The time that the slow ones took.
+    SlowMode,
+    /// The share of slow ones.
+    SlowShare,
+    /// When the pace changed, from the start.
+    ChangedAt,
+    /// Operations per second after the change over those before.
+    ChangeFactor,
+    /// How long the beginning lasted.
+    WarmupTime,
+    /// Operations per second without it.
+    SteadyIops,
+    /// Greatest less least of a window, over its mean.
+    IopsSpread,
+    /// Change of the trend over a window, over its mean.
+    IopsSlope,
+}
+
+impl Quantity {
+    /// The unit of its values.
+    #[must_use]
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::InFlightAsked
+            | Self::InFlightPossible
+            | Self::InFlightAchieved
+            | Self::InFlightNeeded
+            | Self::Workers
+            | Self::Cpus
+            | Self::Operations
+            | Self::CreditsLeft
+            | Self::InFlightImplied
+            | Self::InFlightImpliedLow
+            | Self::InFlightImpliedHigh
+            | Self::KneeInFlight
+            | Self::CpusNeeded
+            | Self::Errors => Unit::Count,
+            Self::Iops
+            | Self::RateAsked
+            | Self::RateReached
+            | Self::EarlyIops
+            | Self::LateIops
+            | Self::CapIops
+            | Self::NextCapIops
+            | Self::LargerIops
+            | Self::BurstIops
+            | Self::ExpectedIops
+            | Self::IopsPerCpu
+            | Self::SteadyIops
+            | Self::CreditsSpent => Unit::PerSecond,
+            Self::ByteRateAsked
+            | Self::ByteRateReached
+            | Self::ByteCreditsSpent
+            | Self::BytesPerSecondTold
+            | Self::BytesPerSecondMade => Unit::BytesPerSecond,
+            Self::ServiceMean
+            | Self::ServiceP50
+            | Self::ResponseMean
+            | Self::LatenessMean
+            | Self::Thinktime
+            | Self::HeldMean
+            | Self::CreditsLast
+            | Self::CreditsGone
+            | Self::LatencyMean
+            | Self::TimeTold
+            | Self::TimeMade
+            | Self::TimeOfOne
+            | Self::BurstLasts
+            | Self::ExpectedLatency
+            | Self::FastMode
+            | Self::SlowMode
+            | Self::ChangedAt
+            | Self::WarmupTime
+            | Self::Runtime => Unit::Nanoseconds,
+            Self::ServiceVariation
+            | Self::IntervalVariation
+            | Self::CpuShare
+            | Self::CachedShare
+            | Self::DecidedShare
+            | Self::BusyShare
+            | Self::ReadShare
+            | Self::SlowShare
+            | Self::IopsSpread
+            | Self::IopsSlope
+            | Self::Utilisation => Unit::Share,
+            Self::JobBytes
+            | Self::SumTold
+            | Self::SumMade
+            | Self::BlockBytes
+            | Self::RequestBytes
+            | Self::VolumeBytes
+            | Self::LargerBytes
+            | Self::BreakEvenBytes
+            | Self::DeviceBytes
+            | Self::FileBytes
+            | Self::WrittenBytes
+            | Self::ByteCreditsLeft => Unit::Bytes,
+            Self::UnitFactor | Self::KneeFactor | Self::ChangeFactor => Unit::Factor,
+            Self::FirstError => Unit::ErrorNumber,
+        }
+    }
+}
+
+/// The unit of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A number of things.
+    Count,
+    /// Operations per second.
+    PerSecond,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// A share of one.
+    Share,
+    /// Bytes.
+    Bytes,
+    /// How many times.
+    Factor,
+    /// An error number of Linux.
+    ErrorNumber,
+}
+
+/// Where a figure was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The job's options.
+    Job,
+    /// Counters and sums of the run.
+    Counters,
+    /// Histograms of latency.
+    Histogram,
+    /// The series of intervals.
+    Intervals,
+    /// Processor time of the workers.
+    ProcessorTime,
+    /// The page cache, by `mincore`.
+    PageCache,
+    /// The devices' own counters.
+    DiskCounters,
+    /// The file system's account of the files.
+    Files,
+    /// Little's law, from counters and mean times.
+    LittlesLaw,
+    /// The host.
+    Host,
+    /// The model of a volume.
+    Model,
+    /// A figure as it was printed for people, with so many digits.
+    Printed,
+    /// `iostat`.
+    Iostat,
+    /// What somebody claims.
+    Claim,
+}

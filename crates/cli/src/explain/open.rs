@@ -1,0 +1,69 @@
+//! The bytes of what is to be explained.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use job::{Diagnostic, Place};
+
+use crate::terminal::why;
+
+/// More than any report of a benchmark: what is larger is something else.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// What an input is called.
+pub(super) fn name(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// A file that could not be opened or read.
+pub(super) struct Unopened {
+    pub(super) diagnostic: Box<Diagnostic>,
+    /// Whether it is a wrong name rather than a failing system.
+    pub(super) usage: bool,
+}
+
+/// All bytes of an input.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
+    let mut bytes = Vec::new();
+    let read = if is_stdin(path) {
+        io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes)
+    } else {
+        regular(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes))
+    };
+    match read {
+        Ok(_) if bytes.len() as u64 > BYTES_MAX => {
+            let message = format!("more than {} are no report of a benchmark", units::Bytes::new(BYTES_MAX));
+            Err(Unopened { diagnostic: refused(path, message, "give the report itself, not the data"), usage: true })
+        }
+        Ok(_) => Ok(bytes),
+        Err(error) => {
+            use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
+            let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
+            let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
+            Err(Unopened { diagnostic: refused(path, why(&error), remedy), usage })
+        }
+    }
+}
+
+/// Opens a file that has an end; pipes do when their writers go.
+fn regular(path: &Path) -> io::Result<File> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_block_device() || kind.is_char_device() {
+        let message = "it is a device, not a report";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    File::open(path)
+}
+
+fn refused(path: &Path, message: String, remedy: &str) -> Box<Diagnostic> {
+    let text = path.display().to_string();
+    let place =
+        Place { source: "command line".into(), line: 1, column: 1, length: text.chars().count(), text: text.into() };
+    Box::new(Diagnostic::error("unreadable-input", message).at(place).remedy(remedy))
+}
