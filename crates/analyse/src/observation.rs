@@ -131,14 +131,14 @@ impl Observation {
             depth: (declared.in_flight_possible > 0)
                 .then(|| Known::exact(declared.in_flight_possible as f64, Source::Job)),
             workers: Some(u64::from(job.workers.max(1))),
-            closed: !declared.is_paced() && declared.thinktime_ns == 0,
+            closed: is_closed(declared, result),
             in_flight: None,
             busy: None,
             random: Some(declared.rw.starts_with("rand")),
             cpus: None,
             seconds: Some(result.wall_ns() / 1e9),
             region_bytes: declared.size,
-            direct: Some(declared.direct),
+            direct: (!declared.header_only).then_some(declared.direct),
             device: declared.device,
             paces: result.series.iops(),
             interval_ns: result.series.width_ns as f64,
@@ -238,6 +238,17 @@ impl Observation {
     pub fn in_flight(&self) -> Option<Known> {
         self.in_flight.or_else(|| self.implied_in_flight()).or(self.depth)
     }
+}
+
+/// Whether the queue was to be kept full. Text for people says neither rates nor pauses: there a queue that was full tells,
+/// or submissions that waited for the device, which a pace does not explain.
+fn is_closed(declared: &Declared, result: &Measured) -> bool {
+    if !declared.header_only {
+        return !declared.is_paced() && declared.thinktime_ns == 0;
+    }
+    let full = result.in_flight().is_some_and(|in_flight| in_flight >= 0.8 * declared.in_flight_possible as f64);
+    let (submission, latency) = (&main(result).submission, &main(result).latency);
+    full || submission.count > 0 && submission.mean_ns > 0.5 * latency.mean_ns
 }
 
 /// The share of reads of `rw` by fio's name, where the name tells.

@@ -2,7 +2,7 @@
 
 mod loads;
 
-use analyse::{Code, Finding, Quantity, Remedy, Severity, Verdict, analyse, distrusted};
+use analyse::{Code, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job};
 use loads::{SECOND_NS, file, latency, queue_full};
 use record::{DirectionResult, DiskUse, LatencyStats, Outcome, PerKind, Run, TargetKind};
 
@@ -193,6 +193,37 @@ fn buffered_writes_need_a_sync_or_a_device_that_saw_them() {
     run.disks.clear();
     run.jobs[0].declared.syncs = true;
     assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None);
+}
+
+/// Text for people does not say `direct`; writes past the cache were called writes to memory.
+#[test]
+fn what_a_header_does_not_say_is_not_held_against_it() {
+    let mut run = queue_full(1, 80_000);
+    let job = &mut run.jobs[0];
+    (job.declared.direct, job.declared.header_only) = (false, true);
+    job.result.write = std::mem::take(&mut job.result.read);
+    let bytes = job.result.write.bytes;
+    assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None);
+    run.disks = vec![DiskUse { write_ios: 9, write_sectors: bytes / 2048, ..DiskUse::default() }];
+    assert_eq!(finding(&run, Code::BufferedWritesUnsynced).unwrap().severity, Severity::Warning);
+    assert_eq!(Observation::of(&run, &run.jobs[0]).direct, None);
+}
+
+/// Submissions that wait for the device are those of `libaio` through the page cache.
+#[test]
+fn text_tells_an_engine_that_waits_by_its_submissions() {
+    let mut run = queue_full(1, 1_000_000);
+    let job = &mut run.jobs[0];
+    (job.declared.header_only, job.declared.iodepth) = (true, 32);
+    (job.declared.iodepth_effective, job.declared.in_flight_possible) = (32, 32);
+    job.result.read.latency = latency(30_000, 1_000_000, 0);
+    let waits = |run: &Run| {
+        let found = explain_job(run, 0, &Observation::of(run, &run.jobs[0]), None).findings;
+        found.iter().any(|finding| finding.code == Code::EngineNotAsynchronous)
+    };
+    assert!(!waits(&run), "a pace may keep a queue empty");
+    run.jobs[0].result.read.submission = latency(30_000, 990_000, 0);
+    assert!(waits(&run));
 }
 
 #[test]

@@ -65,7 +65,9 @@ pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
     let device_bytes =
         device_bytes(facts, |disk| (disk.write_ios, disk.write_sectors), |cache| cache.written_back_bytes);
     let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.write.bytes).sum();
-    if device_bytes.is_some_and(|bytes| bytes as f64 >= 0.9 * job_bytes as f64) {
+    // Where nobody says whether the page cache was passed, only the devices can tell that it was not.
+    let unknown = facts.declared().header_only && device_bytes.is_none();
+    if unknown || device_bytes.is_some_and(|bytes| bytes as f64 >= 0.9 * job_bytes as f64) {
         return None;
     }
     let finding = Finding::new(Code::BufferedWritesUnsynced, cache_severity(facts))
@@ -75,10 +77,11 @@ pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Who asked for the page cache gets a warning; who did not is misled.
+/// Who asked for the page cache gets a warning, and who may have; who did not is misled.
 /// A job that verifies is run for its data, not for its figures.
 fn cache_severity(facts: Facts<'_>) -> Severity {
-    if facts.chose_cache() || facts.declared().verify { Severity::Warning } else { Severity::Distrust }
+    let meant = facts.chose_cache() || facts.declared().verify || facts.declared().header_only;
+    if meant { Severity::Warning } else { Severity::Distrust }
 }
 
 /// Bytes that all devices transferred, where their counters tell: an import may have operations without sectors. Of
