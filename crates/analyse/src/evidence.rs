@@ -163,6 +163,8 @@ pub enum Quantity {
     SlowMode,
     /// The share of slow ones.
     SlowShare,
+    /// The share of its time that a worker spent in handing operations over.
+    SubmissionShare,
     /// When the pace changed, from the start.
     ChangedAt,
     /// Operations per second after the change over those before.
@@ -241,6 +243,7 @@ impl Quantity {
             | Self::BusyShare
             | Self::ReadShare
             | Self::SlowShare
+            | Self::SubmissionShare
             | Self::IopsSpread
             | Self::IopsSlope
             | Self::Utilisation => Unit::Share,

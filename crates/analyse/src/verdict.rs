@@ -4,7 +4,7 @@ use record::Run;
 use serde::Serialize;
 
 use crate::facts::Facts;
-use crate::{Finding, Severity, rules};
+use crate::{Code, Finding, Quantity, Severity, rules};
 
 /// What was found about one result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,9 +48,16 @@ fn verdict(job: usize, facts: Facts<'_>) -> Verdict {
     Verdict { job, headline, others: findings }
 }
 
-/// All that is found about one result, at least what limited it.
+/// All that is found about one result, at least one thing.
 pub(crate) fn of_job(facts: Facts<'_>) -> Vec<Finding> {
-    rules::ALL.iter().filter_map(|rule| rule(facts)).chain([rules::limit(facts)]).collect()
+    let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
+    let limit = rules::limit(facts);
+    // A queue that only the account of its engine kept full is not full.
+    let waited = findings.iter().any(|finding| finding.value(Quantity::SubmissionShare).is_some());
+    if !(waited && matches!(limit.code, Code::QueueFull | Code::DeviceFlat)) {
+        findings.push(limit);
+    }
+    findings
 }
 
 /// The more important ones first.

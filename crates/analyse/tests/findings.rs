@@ -50,6 +50,23 @@ fn a_depth_that_the_engine_cannot_keep_is_a_warning() {
     assert_eq!(finding(&run, Code::LatencyBound).unwrap().remedy, None);
 }
 
+/// 31 of 32 were in flight by fio's account, and one at the device.
+#[test]
+fn an_engine_that_waits_at_submission_is_told_by_its_time_there() {
+    let mut run = queue_full(32, 1_900_000);
+    let ios = run.jobs[0].result.read.ios;
+    let submitting = |run: &mut Run, mean_ns: u64| {
+        run.jobs[0].result.read.submission = latency(ios, mean_ns, 0);
+        finding(run, Code::EngineNotAsynchronous)
+    };
+    assert_eq!(submitting(&mut run, 45_000), None);
+    assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, Some(Remedy::QueueingEngine { iodepth: 32 }));
+    run.jobs[0].declared.direct = false;
+    assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, Some(Remedy::Direct));
+    run.jobs[0].result.cpu.user_ns = 25 * SECOND_NS;
+    assert_eq!(submitting(&mut run, 58_000), None, "copying from memory is work and no waiting");
+}
+
 #[test]
 fn a_busy_processor_is_the_limit_unless_it_polls() {
     let mut run = queue_full(32, 1_000_000);

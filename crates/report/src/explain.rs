@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use analyse::{Evidence, Explanation, Finding, Quantity, Severity, Source, Unit};
 use serde::Serialize;
-use units::{count, percent, significant};
+use units::{Bytes, Nanos, count, percent, significant};
 
 use crate::text::{Paint, Style, tone_of, wrap};
 use crate::words::{self, About};
@@ -58,17 +58,19 @@ impl Page {
             for line in wrap(&title, self.width) {
                 let _ = writeln!(self.out, "{}", self.paint.strong(&line));
             }
-            if explanation.findings.is_empty() {
-                let _ =
-                    writeln!(self.out, "  Nothing to find fault with, and too few figures to say what was the limit.");
+            for line in wrap(&at_a_glance(explanation), self.width - 2) {
+                let _ = writeln!(self.out, "  {line}");
             }
-            explanation.findings.iter().for_each(|finding| self.finding(finding));
+            if explanation.findings.is_empty() {
+                let _ = writeln!(self.out, "  Nothing to find fault with; --expect VOLUME tells what the limit is.");
+            }
+            explanation.findings.iter().for_each(|finding| self.finding(finding, explanation.into()));
         }
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &Finding, about: About<'_>) {
         let name = severity_name(finding.severity);
-        let text = format!("{name}: {}", words::finding(finding, About::default()));
+        let text = format!("{name}: {}", words::finding(finding, about));
         for (index, line) in wrap(&text, self.width - 2).iter().enumerate() {
             match line.strip_prefix(name).filter(|_| index == 0) {
                 Some(rest) => {
@@ -85,6 +87,25 @@ impl Page {
             let _ = writeln!(self.out, "    {}", self.paint.faint(&line));
         }
     }
+}
+
+/// `109k IOPS, 436 MiB/s, 169 us each, 18.3 of 32 in flight, busy for 99.2% of the time`.
+fn at_a_glance(explanation: &Explanation) -> String {
+    let figure = |quantity| explanation.figures.iter().find(|one| one.quantity == quantity).map(|one| one.value);
+    let of = figure(Quantity::InFlightPossible);
+    let in_flight = figure(Quantity::InFlightAchieved).map(|value| {
+        let possible =
+            of.filter(|of| *of != value).map_or_else(String::new, |of| format!(" of {}", significant(of, 3)));
+        format!("{}{possible} in flight", significant(value, 3))
+    });
+    let parts = [
+        figure(Quantity::Iops).map(|value| format!("{} IOPS", count(value))),
+        figure(Quantity::BytesPerSecondTold).map(|value| format!("{}/s", Bytes::new(value as u64))),
+        figure(Quantity::LatencyMean).map(|value| format!("{} each", Nanos::new(value.round() as u64))),
+        in_flight,
+        figure(Quantity::BusyShare).map(|value| format!("busy for {} of the time", percent(value))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 const fn severity_name(severity: Severity) -> &'static str {
@@ -171,6 +192,7 @@ struct Input<'a> {
 #[derive(Serialize)]
 struct Subject<'a> {
     subject: &'a str,
+    figures: &'a [Evidence],
     findings: Vec<Worded<'a>>,
 }
 
@@ -182,8 +204,12 @@ struct Worded<'a> {
 }
 
 fn subject(explanation: &Explanation) -> Subject<'_> {
-    let worded = |finding| Worded { finding, text: words::finding(finding, About::default()) };
-    Subject { subject: &explanation.subject, findings: explanation.findings.iter().map(worded).collect() }
+    let worded = |finding| Worded { finding, text: words::finding(finding, explanation) };
+    Subject {
+        subject: &explanation.subject,
+        figures: &explanation.figures,
+        findings: explanation.findings.iter().map(worded).collect(),
+    }
 }
 
 /// One JSON document: the findings as data, each with its sentence.
@@ -211,7 +237,7 @@ pub fn explain_markdown(explained: &[Explained]) -> String {
                 if explanation.subject.is_empty() { String::new() } else { format!(": {}", explanation.subject) };
             let _ = write!(text, "## {}{subject}\n\n| severity | finding | what |\n|---|---|---|\n", one.input);
             for finding in &explanation.findings {
-                let words = words::finding(finding, About::default()).replace('|', "\\|");
+                let words = words::finding(finding, explanation).replace('|', "\\|");
                 let _ = writeln!(text, "| {} | `{}` | {words} |", severity_name(finding.severity), finding.code.name());
             }
             text.push('\n');

@@ -22,8 +22,11 @@ const AT_ONCE_NS: f64 = 20_000.0;
 const UNIT_FACTORS: [f64; 3] = [1.048_576, 1.024, 1.073_741_824];
 
 pub(super) fn little(seen: &Observation) -> Option<Finding> {
-    let (implied, depth) = (seen.implied_in_flight()?, seen.depth?);
-    let told = depth.source == Source::Claim || seen.iops?.source == Source::Printed;
+    let (implied, depth, iops) = (seen.implied_in_flight()?, seen.depth?, seen.iops?);
+    if is_of_device(iops) {
+        return None;
+    }
+    let told = depth.source == Source::Claim || iops.source == Source::Printed;
     let (code, severity) = if implied.low > depth.high * IMPOSSIBLE {
         (Code::LittleContradicted, Severity::Distrust)
     } else if told && seen.closed && implied.high < depth.low * KEPT {
@@ -34,6 +37,11 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
         return None;
     };
     Some(with_little(seen, Finding::new(code, severity)))
+}
+
+/// Whether a device counted it: requests of anybody, merged and split, of which a job or a claim knows nothing.
+fn is_of_device(known: Known) -> bool {
+    known.source == Source::Iostat
 }
 
 /// What a device counted in flight against its rate and its times.
@@ -92,6 +100,9 @@ pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
 /// Throughput that is not operations × block size, by the factor between decimal and binary units or by another.
 pub(super) fn product(seen: &Observation) -> Option<Finding> {
     let (bytes, made) = (seen.bytes_per_second?, seen.iops?.times(&seen.block_bytes?));
+    if is_of_device(bytes) {
+        return None;
+    }
     let ratio = bytes.over(&made);
     let includes = |factor: f64| ratio.low <= factor * (1.0 + SLACK) && ratio.high >= factor * (1.0 - SLACK);
     if includes(1.0) {
@@ -145,7 +156,7 @@ pub(super) fn split(seen: &Observation) -> Option<Finding> {
 
 /// A mean says nothing of the slow ones.
 pub(super) fn mean_alone(seen: &Observation) -> Option<Finding> {
-    let latency = seen.latency_ns.filter(|_| !seen.spread && seen.device)?;
+    let latency = seen.latency_ns.filter(|latency| !seen.spread && seen.device && !is_of_device(*latency))?;
     let finding = Finding::new(Code::MeanWithoutSpread, Severity::Info)
         .with(Quantity::LatencyMean, latency.value(), latency.source)
         .remedy(Remedy::Percentiles);

@@ -23,7 +23,27 @@ pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
             .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, Source::Job)
             .remedy(Remedy::QueueingEngine { iodepth: declared.iodepth.into() })
     };
-    misled.then(finding)
+    if misled { Some(finding()) } else { waits_at_submission(facts) }
+}
+
+/// An engine that is to queue, and whose worker spent its time in handing operations over: each waited for the device
+/// then, as with `libaio` through the page cache. `iodepth` counts those that are done and not yet seen to be.
+fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
+    /// All of the time, but for the loop itself.
+    const ALL: f64 = 0.8;
+    let (declared, result) = (facts.declared(), facts.result());
+    let submitting: f64 = result.kinds().map(|(_, kind)| kind.submission.sum_ns()).sum();
+    let share = if result.runtime_ns == 0 { 0.0 } else { submitting / result.runtime_ns as f64 };
+    // A processor that was busy all that time did not wait.
+    let waits = share >= ALL && result.cpu_share() < share - 0.2;
+    (declared.queues && declared.iodepth_effective > 1 && facts.has_device() && waits).then(|| {
+        let iodepth = declared.iodepth.into();
+        let remedy = if declared.direct { Remedy::QueueingEngine { iodepth } } else { Remedy::Direct };
+        Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
+            .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, Source::Job)
+            .with(Quantity::SubmissionShare, share, Source::Counters)
+            .remedy(remedy)
+    })
 }
 
 /// What limited the run. There is always an answer, if only that it cannot be told.

@@ -13,6 +13,9 @@ use crate::sim::{self, JobWords, Scene};
 /// Blocks of this many bytes are meant where nobody says.
 const BLOCK_BYTES: u32 = 4096;
 
+const GB: u64 = 1_000_000_000;
+const GIB: u64 = 1 << 30;
+
 /// A volume to hold figures against.
 pub(super) struct Expected {
     words: String,
@@ -56,14 +59,16 @@ impl Expected {
     /// The smallest size at which the volume's size limits no longer: sizes are doubled as far as the catalogue goes, and
     /// then halved in.
     fn larger(&self, load: &Load, iops: f64) -> Option<Larger> {
-        let of_size = |bytes: u64| {
-            let words = modelled::with_key(&self.words, "size", &bytes.to_string());
+        let now = self.volume.spec.size.get();
+        // In the unit of the volume's own size, of which the catalogue wants to know.
+        let (unit, name) = if now.is_multiple_of(GB) { (GB, "GB") } else { (GIB, "GiB") };
+        let of_size = |units: u64| {
+            let words = modelled::with_key(&self.words, "size", &format!("{units}{name}"));
             let resolved = catalogue::resolve_all(&[&words], &modelled::read_file).ok()?;
             Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops)
         };
-        let now = self.volume.spec.size.get();
-        let sizes = std::iter::successors(Some(now), |bytes| bytes.checked_mul(2)).skip(1);
-        let reached: Vec<(u64, f64)> = sizes.map_while(|bytes| Some((bytes, of_size(bytes)?))).collect();
+        let sizes = std::iter::successors(Some((now / unit).max(1)), |units| units.checked_mul(2)).skip(1);
+        let reached: Vec<(u64, f64)> = sizes.map_while(|units| Some((units, of_size(units)?))).collect();
         let most = reached.iter().map(|(_, iops)| *iops).fold(iops, f64::max);
         if most < 1.03 * iops {
             return None;
@@ -72,11 +77,11 @@ impl Expected {
         let (mut high, _) = *reached.iter().find(|(_, iops)| enough(*iops))?;
         let mut low = high / 2;
         // To a hundredth of the size.
-        while high - low > high / 100 {
+        while high - low > (high / 100).max(1) {
             let middle = low + (high - low) / 2;
             if of_size(middle).is_some_and(enough) { high = middle } else { low = middle }
         }
-        Some(Larger { bytes: high, iops: most })
+        Some(Larger { bytes: high * unit, iops: most })
     }
 
     /// What the volume gives in the long run with so many in flight, by simulation: a limit is never quite used up by as

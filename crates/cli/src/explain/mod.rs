@@ -201,7 +201,10 @@ fn first_observation(input: &Input) -> Observation {
 /// The devices that did something, in the order in which they were first printed.
 fn devices(iostat: &Iostat) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let busy = iostat.reports.iter().flat_map(|report| &report.devices).filter(|device| !device.is_idle());
+    // The first report is of all the time since boot, in which everything did something once.
+    let only_boot = iostat.intervals().next().is_none();
+    let reports = iostat.reports.iter().filter(|report| report.since_boot == only_boot);
+    let busy = reports.flat_map(|report| &report.devices).filter(|device| !device.is_idle());
     for device in busy {
         if !names.contains(&device.name) {
             names.push(device.name.clone());

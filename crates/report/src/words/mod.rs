@@ -1,6 +1,6 @@
 //! Findings in words: what is so, with its figures, and what to do about it.
 
-use analyse::{Code, Finding, Quantity, Remedy};
+use analyse::{Code, Explanation, Finding, Quantity, Remedy};
 use record::JobResult;
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
@@ -33,6 +33,12 @@ impl<'a> From<&'a JobResult> for About<'a> {
     }
 }
 
+impl<'a> From<&'a Explanation> for About<'a> {
+    fn from(explanation: &'a Explanation) -> Self {
+        Self { engine: explanation.engine.as_deref().unwrap_or(Self::default().engine), ..Self::default() }
+    }
+}
+
 /// A finding, its remedy and what would come of it, as a paragraph.
 pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<About<'a>>) -> String {
     let about = about.into();
@@ -52,7 +58,7 @@ pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<About<'a>>) -> Str
 }
 
 /// What is in flight, to three figures and no fraction where there are hundreds.
-fn whole_number(in_flight: f64) -> String {
+pub(crate) fn whole_number(in_flight: f64) -> String {
     if in_flight >= 100.0 || in_flight.fract() == 0.0 {
         grouped(in_flight.round() as u64)
     } else {
@@ -129,12 +135,7 @@ fn statement(finding: &Finding, about: About<'_>) -> String {
             figures.time(Quantity::LatenessMean),
             figures.time(Quantity::ResponseMean)
         ),
-        Code::EngineNotAsynchronous => format!(
-            "{} operations were to be in flight, but {} does one at a time, so there were at most {}.",
-            figures.whole(Quantity::InFlightAsked),
-            about.engine,
-            figures.whole(Quantity::InFlightPossible)
-        ),
+        Code::EngineNotAsynchronous => run::not_asynchronous(figures, about.engine),
         Code::RateNotReached => format!("{}, and the queue was not the reason.", run::rate_missed(figures)),
         Code::QueueTooShallow => match figures.has(Quantity::CapIops) {
             true => volume::too_shallow(figures),

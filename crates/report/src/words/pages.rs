@@ -309,7 +309,8 @@ fn load(code: Code) -> Entry {
         Code::EngineNotAsynchronous => of(
             "The engine waits for each operation",
             "the engine cannot queue what `iodepth` asks for, or about one operation for each worker was in flight where \
-             four or more should have been",
+             four or more should have been, or a worker spent 80 % of its time in handing operations over without \
+             being busy",
             "Use an engine that queues. `libaio` queues only with `direct=1`.",
         ),
         Code::RateNotReached => of(

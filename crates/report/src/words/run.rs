@@ -21,6 +21,27 @@ pub(super) fn errors(figures: &Figures<'_>) -> String {
     format!("{failed}, {which} error {first} ({}).", error_text(first))
 }
 
+pub(super) fn not_asynchronous(figures: &Figures<'_>, engine: &str) -> String {
+    let asked = figures.whole(Quantity::InFlightAsked);
+    if figures.has(Quantity::SubmissionShare) {
+        return format!(
+            "{asked} operations were to be in flight, but {engine} spent {} of its time in handing them over: each waited \
+             for the device there, one after the other, as they do through the page cache.",
+            figures.share(Quantity::SubmissionShare)
+        );
+    }
+    if figures.has(Quantity::InFlightPossible) {
+        return format!(
+            "{asked} operations were to be in flight, but {engine} does one at a time, so there were at most {}.",
+            figures.whole(Quantity::InFlightPossible)
+        );
+    }
+    format!(
+        "{asked} operations were to be in flight, but there were {}: the engine waits for each before it begins the next.",
+        figures.in_flight(Quantity::InFlightAchieved)
+    )
+}
+
 pub(super) fn burst_or_drift(finding: &Finding, figures: &Figures<'_>) -> String {
     let reason = if figures.has(Quantity::CreditsGone) {
         format!(": the credits of {} ran out {} after the start", subject(finding), figures.span(Quantity::CreditsGone))
