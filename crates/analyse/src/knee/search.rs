@@ -320,9 +320,16 @@ impl Search {
             }
             // The ladder ended early: its last rung was flat by chance.
             Curve::Unsaturated { depth, .. } => Some(self.probe(self.at(2.0 * f64::from(depth)))),
-            Curve::PowerLaw { .. } => self.finish(End::NoKnee),
+            Curve::PowerLaw { flat_from, .. } => {
+                // What rises like this to the end of the range has no knee; what was not looked at may have one.
+                let deepest = self.deepest();
+                match flat_from.is_some() || deepest >= self.settings.most || self.is_flat_at(deepest) {
+                    true => self.finish(End::NoKnee),
+                    false => Some(self.probe(self.at(2.0 * f64::from(deepest)))),
+                }
+            }
             Curve::Unknown => {
-                let deepest = self.valid().map(|taken| taken.probe.depth).max().unwrap_or(self.settings.step);
+                let deepest = self.deepest();
                 let middle = self.at(f64::from(deepest) / 2.0);
                 match self.seconds_near(middle) > 0.0 {
                     true if deepest >= self.settings.most => self.finish(End::Enough),
@@ -331,6 +338,11 @@ impl Search {
                 }
             }
         }
+    }
+
+    /// The deepest depth that counts.
+    fn deepest(&self) -> u32 {
+        self.valid().map(|taken| taken.probe.depth).max().unwrap_or(self.settings.step)
     }
 
     fn finish(&mut self, end: End) -> Option<Probe> {
@@ -408,7 +420,17 @@ impl Search {
             let outdone = |at: usize| self.taken[at + 1..].iter().any(|later| later.outdoes(&self.taken[at]));
             all.clone().find(|at| open(at) && outdone(*at))
         };
-        alone.or_else(slow).or_else(fallen).map(|at| self.taken[at].probe.depth)
+        // Less depth has given more since: what was measured here may have been disturbed.
+        let sunk = || {
+            let above = |at: usize, later: usize| {
+                let (taken, later) = (&self.taken[at], &self.taken[later]);
+                later.counts()
+                    && later.probe.depth < taken.probe.depth
+                    && later.reading.iops > taken.reading.iops * (1.0 + apart(&taken.reading, &later.reading))
+            };
+            all.clone().find(|at| open(at) && (at + 1..self.taken.len()).any(|later| above(*at, later)))
+        };
+        alone.or_else(slow).or_else(fallen).or_else(sunk).map(|at| self.taken[at].probe.depth)
     }
 
     /// The depth that is nearest to `wish`.
@@ -451,15 +473,39 @@ impl Search {
 /// Whether a later measurement is of a lower level than an earlier one.
 fn denies(taken: &[Taken], later: usize, earlier: usize) -> bool {
     let (low, high) = (&taken[later], &taken[earlier]);
-    // A step says where the new level is, for all that lies at least as deep.
-    let stepped = taken[earlier + 1..=later].iter().any(|step| {
-        step.fell_to().is_some_and(|after| {
-            high.reading.iops > after * (1.0 + ABOVE)
-                && low.probe.depth >= step.probe.depth
+    // A step says where the new level is, for all that comes after it and lies about as deep.
+    let clear = 1.0 + ABOVE.max(4.0 * scatter(taken));
+    let stepped = (earlier + 1..later).any(|at| {
+        lasting_fall(taken, at).is_some_and(|after| {
+            high.reading.iops > after * clear
+                && low.probe.depth >= taken[at].probe.depth.max(high.probe.depth / 2)
                 && low.reading.iops <= after * (1.0 + 2.0 * ABOVE)
         })
     });
     high.outdoes(low) || stepped
+}
+
+/// How much measurements of one depth differ from each other, as a share (a standard deviation, by the median of what
+/// neighbours in time differ by, so that what was disturbed does not count); zero where none was made twice.
+fn scatter(taken: &[Taken]) -> f64 {
+    /// The median of the differences of two normal values of deviation 1.
+    const MEDIAN: f64 = 0.954;
+    let differs = |at: usize| {
+        let (before, this) = (&taken[..at], &taken[at]);
+        let last = before.iter().rfind(|other| other.probe.depth == this.probe.depth)?;
+        Some((this.reading.iops / last.reading.iops.max(1e-9)).max(1e-9).ln().abs())
+    };
+    let mut all: Vec<f64> = (0..taken.len()).filter_map(differs).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).map_or(0.0, |median| median / MEDIAN)
+}
+
+/// The level after a step down, if it is that of a limit: then nothing that comes after it lies above. A device whose
+/// pace just varies does better again.
+fn lasting_fall(taken: &[Taken], at: usize) -> Option<f64> {
+    let after = taken[at].fell_to()?;
+    let above = |later: &Taken| later.reading.iops > after * (1.0 + 3.0 * ABOVE);
+    (!taken[at + 1..].iter().any(above)).then_some(after)
 }
 
 /// By how much two readings must differ to be of two levels, as a share.
@@ -508,10 +554,16 @@ mod tests {
         move |depth, _| (f64::from(depth) / r0_s).min(xmax)
     }
 
+    /// Depths, what they gave, and whether that counts.
+    fn told(search: &Search) -> Vec<(u32, u64, bool)> {
+        let each = |taken: &Taken| (taken.probe.depth, taken.reading.iops as u64, taken.counts());
+        search.taken().iter().map(each).collect()
+    }
+
     #[track_caller]
     fn assert_knee(search: &Search, wanted: f64, share: f64) {
-        let Curve::Knee(knee) = search.fit().curve else { panic!("no knee: {:?}", search.taken()) };
-        assert!((knee.depth.value / wanted - 1.0).abs() < share, "{knee:?} for {wanted}: {:?}", search.taken());
+        let Curve::Knee(knee) = search.fit().curve else { panic!("no knee: {:?}", told(search)) };
+        assert!((knee.depth.value / wanted - 1.0).abs() < share, "{knee:?} for {wanted}: {:?}", told(search));
     }
 
     #[test]
@@ -525,6 +577,30 @@ mod tests {
                 assert_knee(&search, r0_s * xmax, 0.05);
                 assert!(search.spent_s() <= 60.0, "{}", search.spent_s());
             }
+        }
+    }
+
+    /// A step down at depth 1 was taken for the end of credits, and all that was deeper for burst.
+    #[test]
+    fn a_device_whose_pace_varies_keeps_its_knee() {
+        for seed in 40..60 {
+            let mut random = Random::new(seed, 7);
+            // A virtual disk: a soft knee at 11 in flight, each second up to an eighth above or below.
+            let soft = |depth: f64| ((depth / 60e-6).powf(-1.3) + 185_000_f64.powf(-1.3)).powf(-1.0 / 1.3);
+            let mut search = Search::new(Settings { most: 1024, ..DEVICE });
+            while let Some(probe) = search.next_probe() {
+                let mut level = || soft(f64::from(probe.depth)) * (1.0 + 0.25 * (random.unit() - 0.5));
+                let (before, after) = (level(), level());
+                let step = ((after / before - 1.0).abs() > 0.1).then_some(Step { at: 20, before, after });
+                let latency_ns = f64::from(probe.depth) / after * 1e9;
+                search.tell(&probe, Reading { iops: after, latency_ns, error: 0.02, step, drift: None });
+            }
+            let deepest = search.points().last().map(|point| point.depth);
+            assert!(deepest >= Some(64), "seed {seed}: {:?}", told(&search));
+            let Curve::Knee(knee) = search.fit().curve else {
+                panic!("seed {seed}: {:?} of {:?}", search.fit(), told(&search));
+            };
+            assert!((5.0..25.0).contains(&knee.depth.value), "seed {seed}: {knee:?}");
         }
     }
 
