@@ -62,6 +62,18 @@ fn fios_options_and_figures_are_read() {
 }
 
 #[test]
+fn split_sizes_and_pauses_are_read() {
+    let options = r#""bssplit" : "4k/50:64k/30:1m/20,8k/100", "thinktime" : "1ms""#;
+    let run = record::fio::from_fio(&FIO.replace(r#""bs" : "4k,8k""#, options)).unwrap();
+    let declared = &run.jobs[0].declared;
+    assert_eq!((declared.block_sizes.read.min, declared.block_sizes.read.max), (4096, 1 << 20));
+    assert_eq!((declared.block_sizes.write.min, declared.block_sizes.write.max), (8192, 8192));
+    assert_eq!(declared.thinktime_ns, 1_000_000);
+    let run = record::fio::from_fio(&FIO.replace(r#""bs" : "4k,8k""#, r#""thinktime" : "250""#)).unwrap();
+    assert_eq!(run.jobs[0].declared.thinktime_ns, 250_000, "of microseconds where no unit is named");
+}
+
+#[test]
 fn of_several_documents_the_last_one_counts() {
     let twice = format!("{FIO}{}", FIO.replace("\"total_ios\" : 10,", "\"total_ios\" : 20,"));
     assert_eq!(record::fio::from_fio(&twice).unwrap().jobs[0].result.write.ios, 20);

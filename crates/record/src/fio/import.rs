@@ -173,6 +173,7 @@ fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
         polled: options.flag("hipri", false),
         thread: options.flag("thread", false),
         size: options.get("size").and_then(parse_size),
+        thinktime_ns: options.get("thinktime").and_then(parse_microseconds).unwrap_or(0),
         rate_iops: rate("rate_iops"),
         rate_bytes: rate("rate"),
         syncs: durable.iter().any(|name| options.flag(name, false)),
@@ -216,7 +217,7 @@ fn kept(entry: &JobEntry, options: &Options<'_>) -> Kept {
     }
 }
 
-/// `bsrange` gives ranges; a comma, colon or hyphen in `bs` begins the size for the next kind.
+/// `bssplit` gives sizes with their shares, `bsrange` ranges; a comma, colon or hyphen in `bs` begins the size for the next kind.
 fn block_sizes(options: &Options<'_>) -> PerKind<Sizes> {
     let bytes = |text: &str| parse_size(text).and_then(|bytes| u32::try_from(bytes).ok());
     let range = |part: &str| {
@@ -224,9 +225,15 @@ fn block_sizes(options: &Options<'_>) -> PerKind<Sizes> {
         Some(Sizes { min: bytes(min)?, max: bytes(max)? })
     };
     let fixed = |part: &str| bytes(part).map(|size| Sizes { min: size, max: size });
-    let sizes = match options.get("bsrange") {
-        Some(ranges) => per_kind(Some(ranges), range),
-        None => per_kind(Some(&options.get("bs").unwrap_or("4096").replace([':', '-'], ",")), fixed),
+    let split = |part: &str| {
+        let sizes = part.split(':').map(|size| bytes(size.split('/').next()?));
+        let sizes: Vec<u32> = sizes.collect::<Option<_>>()?;
+        Some(Sizes { min: *sizes.iter().min()?, max: *sizes.iter().max()? })
+    };
+    let sizes = match (options.get("bssplit"), options.get("bsrange")) {
+        (Some(splits), _) => per_kind(Some(splits), split),
+        (None, Some(ranges)) => per_kind(Some(ranges), range),
+        (None, None) => per_kind(Some(&options.get("bs").unwrap_or("4096").replace([':', '-'], ",")), fixed),
     };
     PerKind {
         read: sizes.read.unwrap_or_default(),
@@ -256,6 +263,21 @@ fn parse_size(text: &str) -> Option<u64> {
         _ => return None,
     };
     number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// A time in nanoseconds; without a unit it is of microseconds.
+fn parse_microseconds(text: &str) -> Option<u64> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, suffix) = text.split_at(digits);
+    let unit_ns = match suffix.to_ascii_lowercase().as_str() {
+        "" | "us" | "usec" => 1_000,
+        "ms" | "msec" => 1_000_000,
+        "s" | "sec" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(unit_ns)
 }
 
 fn measured(entry: &JobEntry, workers: u32) -> Measured {
