@@ -76,10 +76,13 @@ pub(crate) enum Refusal {
 
 fn refuse(refusal: &Refusal) -> Exit {
     match refusal {
+        // Which says by itself that nothing was touched.
         Refusal::Jobs(problems) => diagnostics::print(problems),
-        Refusal::Words(problems) => problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n"))),
+        Refusal::Words(problems) => {
+            problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
+            tell("fathom: nothing was touched\n");
+        }
     }
-    tell("fathom: nothing was touched\n");
     Exit::Usage
 }
 

@@ -250,15 +250,19 @@ impl Page {
         }
         let gone = sweep.probes.iter().filter(|taken| taken.burst).count();
         if gone > 0 {
-            lines.push(format!("{gone} probes were made on a level that did not last and do not count."));
+            let (probes, they) = if gone == 1 { ("probe was", "does") } else { ("probes were", "do") };
+            lines.push(format!("{gone} {probes} made on a level that did not last and {they} not count."));
         }
         let disturbed = sweep.probes.iter().filter(|taken| taken.disturbed).count();
         if disturbed > 0 {
-            lines.push(format!("{disturbed} probes were slower than those before and after them and do not count."));
+            let (probes, them, they) =
+                if disturbed == 1 { ("probe was", "it", "does") } else { ("probes were", "them", "do") };
+            lines.push(format!("{disturbed} {probes} slower than those before and after {them} and {they} not count."));
         }
         match sweep.end {
-            Some(End::Budget | End::Enough) => {
-                lines.push("The interval is wider than asked for: allow more --budget.".into());
+            Some(End::Budget) => lines.push("The interval is wider than asked for: allow more --budget.".into()),
+            Some(End::Enough) => {
+                lines.push("The interval is wider than asked for, and more probes would not make it narrower.".into());
             }
             None => lines.push("Interrupted: this is what was known by then.".into()),
             _ => {}
