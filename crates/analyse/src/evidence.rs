@@ -31,6 +31,8 @@ pub enum Quantity {
     Iops,
     /// Mean service time.
     ServiceMean,
+    /// Mean time of a sync.
+    SyncMean,
     /// The median of service times.
     ServiceP50,
     /// Deviation over mean of service times.
@@ -129,6 +131,8 @@ pub enum Quantity {
     BusyShare,
     /// Operations per second that a cap lets through.
     CapIops,
+    /// The same in bytes.
+    CapBytesPerSecond,
     /// Operations per second that the next cap lets through.
     NextCapIops,
     /// Operations in flight that reach the limit.
@@ -215,8 +219,10 @@ impl Quantity {
             | Self::ByteRateReached
             | Self::ByteCreditsSpent
             | Self::BytesPerSecondTold
+            | Self::CapBytesPerSecond
             | Self::BytesPerSecondMade => Unit::BytesPerSecond,
             Self::ServiceMean
+            | Self::SyncMean
             | Self::ServiceP50
             | Self::ResponseMean
             | Self::LatenessMean

@@ -44,30 +44,70 @@ pub fn explain_job(run: &Run, index: usize, seen: &Observation, expectation: Opt
 /// Explains figures that are not of a run: counters of a device, or a claim.
 #[must_use]
 pub fn explain_observation(subject: &str, seen: &Observation, expectation: Option<&Expectation<'_>>) -> Explanation {
-    let findings = verdict::in_order(rules::observed(seen, expectation));
+    let mut findings = rules::observed(seen, expectation);
+    // One depth is advised and no other: that for what the volume can do.
+    if findings.iter().any(|finding| finding.code == Code::QueueTooShallow) {
+        findings.retain(|finding| finding.code != Code::DepthNeeded);
+    }
+    let findings = verdict::in_order(findings);
+    Explanation { subject: subject.to_owned(), engine: None, figures: figures(seen), findings }
+}
+
+/// Explains jobs that ran at the same time on one volume: it carries all of them together, and none by itself. Their own
+/// explanations are not asked again what this one answers.
+#[must_use]
+pub fn explain_together(
+    subject: &str,
+    seen: &Observation,
+    expectation: &Expectation<'_>,
+    jobs: &mut [Explanation],
+) -> Explanation {
+    let findings = verdict::in_order(rules::against(seen, expectation));
+    if findings.iter().any(answers) {
+        jobs.iter_mut().for_each(|job| job.findings.retain(|finding| !asks(finding)));
+    }
     Explanation { subject: subject.to_owned(), engine: None, figures: figures(seen), findings }
 }
 
 /// One run alone cannot tell the limit of the device from that of the depth. Where a volume is known it can, and the
 /// question is not asked again.
 fn settle(findings: &mut Vec<Finding>) {
-    let answers = |finding: &Finding| {
-        matches!(
-            finding.code,
-            Code::VolumeIopsCap
-                | Code::VolumeThroughputCap
-                | Code::MachineCap
-                | Code::EgressCap
-                | Code::StationCap
-                | Code::QueueTooShallow
-                | Code::BurstRunning
-                | Code::AboveExpectation
-                | Code::BelowExpectation
-        )
-    };
+    let has = |code: Code| findings.iter().any(|finding| finding.code == code);
+    // The page cache is why reads were fast: nothing is known of blocks that nobody wrote.
+    let cached = has(Code::PageCacheMeasured);
     if findings.iter().any(answers) {
-        findings.retain(|finding| !matches!(finding.code, Code::QueueFull | Code::DeviceFlat | Code::LatencyBound));
+        findings.retain(|finding| !asks(finding));
     }
+    // A device that gives all it can has no time to spare, however the queue came to be.
+    if findings.iter().any(is_cap) {
+        findings.retain(|finding| finding.code != Code::QueueNotFilled);
+    }
+    // What waited at submission was in flight by the engine's account alone, with which the figures agree.
+    let waited = findings.iter().any(|finding| finding.value(Quantity::SubmissionShare).is_some());
+    findings.retain(|finding| {
+        !(cached && finding.code == Code::UnwrittenBlocks || waited && finding.code == Code::LittleHolds)
+    });
+}
+
+fn is_cap(finding: &Finding) -> bool {
+    matches!(
+        finding.code,
+        Code::VolumeIopsCap | Code::VolumeThroughputCap | Code::MachineCap | Code::EgressCap | Code::StationCap
+    )
+}
+
+/// Whether it says what the limit was, as only a known volume can.
+fn answers(finding: &Finding) -> bool {
+    let told = matches!(
+        finding.code,
+        Code::QueueTooShallow | Code::BurstRunning | Code::AboveExpectation | Code::BelowExpectation
+    );
+    told || is_cap(finding)
+}
+
+/// Whether it leaves open what the limit was.
+fn asks(finding: &Finding) -> bool {
+    matches!(finding.code, Code::QueueFull | Code::DeviceFlat | Code::LatencyBound | Code::ModelNotReached)
 }
 
 /// The figures that people compare.

@@ -131,6 +131,11 @@ pub enum Remedy {
         /// In flight over all workers then.
         total: u64,
     },
+    /// Have this many workers, each with one operation in flight.
+    FewerWorkers {
+        /// `numjobs`.
+        numjobs: u64,
+    },
     /// Use blocks of this many bytes.
     BlockSize {
         /// `bs`.

@@ -26,7 +26,7 @@ mod verdict;
 pub use code::Code;
 pub use evidence::{Evidence, Quantity, Source, Unit};
 pub use expectation::{Cap, CapKind, Expectation, Larger, Point};
-pub use explain::{Explanation, explain_job, explain_observation};
+pub use explain::{Explanation, explain_job, explain_observation, explain_together};
 pub use finding::{Finding, Remedy, Severity};
 pub use observation::{Known, Observation};
 pub use verdict::{Verdict, analyse, distrusted};

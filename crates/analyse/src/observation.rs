@@ -11,6 +11,8 @@ pub struct Known {
     pub low: f64,
     /// It is at most this.
     pub high: f64,
+    /// What it is taken for: of a product that is the product of these, and not the middle of the two ends.
+    pub middle: f64,
     /// Who told it.
     pub source: Source,
 }
@@ -19,43 +21,46 @@ impl Known {
     /// A figure that was counted.
     #[must_use]
     pub const fn exact(value: f64, source: Source) -> Self {
-        Self { low: value, high: value, source }
+        Self { low: value, high: value, middle: value, source }
     }
 
     /// A figure that was printed, with `step` the unit of its last digit.
     #[must_use]
     pub fn printed(value: f64, step: f64, source: Source) -> Self {
-        Self::between((value - step / 2.0).max(0.0), value + step / 2.0, source)
+        Self { middle: value, ..Self::between((value - step / 2.0).max(0.0), value + step / 2.0, source) }
     }
 
     /// Anything between two figures.
     #[must_use]
     pub const fn between(low: f64, high: f64, source: Source) -> Self {
-        Self { low, high, source }
+        Self { low, high, middle: (low + high) / 2.0, source }
     }
 
-    /// The middle of what it may be.
+    /// What it is taken for.
     #[must_use]
     pub const fn value(&self) -> f64 {
-        (self.low + self.high) / 2.0
+        self.middle
     }
 
     /// The product of two, from Little's law.
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
-        Self::between(self.low * other.low, self.high * other.high, Source::LittlesLaw)
+        let middle = self.middle * other.middle;
+        Self { middle, ..Self::between(self.low * other.low, self.high * other.high, Source::LittlesLaw) }
     }
 
     /// The quotient of two, from Little's law.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
-        Self::between(self.low / other.high.max(1e-12), self.high / other.low.max(1e-12), Source::LittlesLaw)
+        let (low, high) = (self.low / other.high.max(1e-12), self.high / other.low.max(1e-12));
+        Self { middle: self.middle / other.middle.max(1e-12), ..Self::between(low, high, Source::LittlesLaw) }
     }
 
     /// The same in another unit.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
-        Self::between(self.low * factor, self.high * factor, self.source)
+        let middle = self.middle * factor;
+        Self { middle, ..Self::between(self.low * factor, self.high * factor, self.source) }
     }
 }
 
@@ -80,6 +85,8 @@ pub struct Observation {
     pub variation: Option<f64>,
     /// Operations that could be in flight: depth times workers.
     pub depth: Option<Known>,
+    /// Whether the engine can have more than one in flight for each worker.
+    pub queues: Option<bool>,
     /// How many workers that is spread over.
     pub workers: Option<u64>,
     /// Whether the next operation waited for nothing but a place in the queue, so that `depth` should be in flight.
@@ -126,10 +133,14 @@ impl Observation {
             block_bytes: block_bytes(declared, result),
             request_bytes: None,
             latency_ns: latency_ns(result).and_then(counted),
-            spread: result.kinds().any(|(_, kind)| kind.service.stddev_ns > 0.0 || !kind.service.quoted.is_empty()),
+            spread: result.kinds().any(|(_, kind)| {
+                let service = &kind.service;
+                service.stddev_ns > 0.0 || !service.quoted.is_empty() || !service.buckets.is_empty()
+            }),
             variation: main(result).service.variation(),
             depth: (declared.in_flight_possible > 0)
                 .then(|| Known::exact(declared.in_flight_possible as f64, Source::Job)),
+            queues: Some(declared.queues),
             workers: Some(u64::from(job.workers.max(1))),
             closed: is_closed(declared, result),
             in_flight: None,
@@ -186,19 +197,25 @@ impl Observation {
     #[must_use]
     pub fn of_claim(claim: &Claim) -> Self {
         let told = |claimed: &Option<Claimed>| {
-            claimed.as_ref().map(|claimed| Known::between(claimed.low(), claimed.high(), Source::Claim))
+            claimed.as_ref().map(|claimed| Known {
+                middle: claimed.value(),
+                ..Known::between(claimed.low(), claimed.high(), Source::Claim)
+            })
         };
+        let (block, bytes) = (told(&claim.block_bytes), told(&claim.bytes_per_second));
+        let made = bytes.zip(block).map(|(bytes, block)| Known { source: Source::Claim, ..bytes.over(&block) });
         let (depth, jobs) = (told(&claim.depth), told(&claim.jobs));
         let one = Known::exact(1.0, Source::Claim);
         let in_all = depth.map(|depth| {
             let jobs = jobs.unwrap_or(one);
-            Known::between(depth.low * jobs.low, depth.high * jobs.high, Source::Claim)
+            Known { source: Source::Claim, ..depth.times(&jobs) }
         });
         Self {
-            iops: told(&claim.iops),
+            // Who tells bytes and their size tells operations.
+            iops: told(&claim.iops).or(made),
             read_share: claim.read_share.as_ref().map(Claimed::value).or_else(|| reads(claim.rw?)),
-            bytes_per_second: told(&claim.bytes_per_second),
-            block_bytes: told(&claim.block_bytes),
+            bytes_per_second: bytes,
+            block_bytes: block,
             latency_ns: told(&claim.latency_ns),
             spread: !claim.percentiles_ns.is_empty(),
             depth: in_all,
@@ -208,6 +225,51 @@ impl Observation {
             cpus: told(&claim.vcpus).or_else(|| told(&claim.cpus)),
             seconds: claim.time_ns.as_ref().map(|time| time.value() / 1e9),
             device: true,
+            ..Self::default()
+        }
+    }
+
+    /// Several at the same time on one device. What holds for only some of them is not known of all.
+    #[must_use]
+    pub fn together(all: &[Self]) -> Self {
+        // One that did nothing had no part in it.
+        let all: Vec<&Self> = all.iter().filter(|one| one.iops.is_some()).collect();
+        let sum = |of: fn(&Self) -> Option<Known>| -> Option<Known> {
+            let known: Vec<Known> = all.iter().map(|one| of(one)).collect::<Option<_>>()?;
+            let plus = |a: Known, b: Known| Known {
+                middle: a.middle + b.middle,
+                ..Known::between(a.low + b.low, a.high + b.high, a.source)
+            };
+            known.into_iter().reduce(plus)
+        };
+        let iops = sum(|one| one.iops);
+        // Of all operations, so that a job counts by as many as it did.
+        let share = |of: fn(&Self) -> Option<f64>| -> Option<f64> {
+            let parts: Option<f64> = all.iter().map(|one| Some(of(one)? * one.iops?.value())).sum();
+            Some(parts? / iops?.value())
+        };
+        let alike = |of: fn(&Self) -> Option<bool>| {
+            let first = all.first().and_then(|one| of(one));
+            first.filter(|_| all.iter().all(|one| of(one) == first))
+        };
+        let block = all.first().and_then(|one| one.block_bytes);
+        let mean_ns = sum(Self::implied_in_flight).zip(iops).map(|(in_flight, iops)| in_flight.over(&iops).scaled(1e9));
+        Self {
+            iops,
+            read_share: share(|one| one.read_share),
+            bytes_per_second: sum(|one| one.bytes_per_second),
+            block_bytes: block.filter(|_| all.iter().all(|one| one.block_bytes == block)),
+            latency_ns: mean_ns.map(|mean| Known { source: iops.map_or(mean.source, |iops| iops.source), ..mean }),
+            depth: sum(|one| one.depth),
+            queues: alike(|one| one.queues),
+            workers: all.iter().map(|one| one.workers).sum(),
+            closed: all.iter().all(|one| one.closed),
+            random: alike(|one| one.random),
+            cpus: all.first().and_then(|one| one.cpus),
+            seconds: all.iter().filter_map(|one| one.seconds).reduce(f64::max),
+            direct: alike(|one| one.direct),
+            device: all.iter().all(|one| one.device),
+            modelled: all.iter().any(|one| one.modelled),
             ..Self::default()
         }
     }
@@ -227,6 +289,13 @@ impl Observation {
         }
     }
 
+    /// Bytes of an operation on average: of those that `iops` counts, which are requests where a device counted them.
+    #[must_use]
+    pub fn mean_bytes(&self) -> Option<Known> {
+        let moved = || Some(self.bytes_per_second?.over(&self.iops?));
+        self.request_bytes.or(self.block_bytes).or_else(moved)
+    }
+
     /// Operations in flight as Little's law has it: operations per second × time of one.
     #[must_use]
     pub fn implied_in_flight(&self) -> Option<Known> {
@@ -243,6 +312,10 @@ impl Observation {
 /// Whether the queue was to be kept full. Text for people says neither rates nor pauses: there a queue that was full tells,
 /// or submissions that waited for the device, which a pace does not explain.
 fn is_closed(declared: &Declared, result: &Measured) -> bool {
+    // Between operations that are synced one waits for syncs, which are none of them.
+    if result.sync.sum_ns() > 0.1 * result.runtime_ns as f64 {
+        return false;
+    }
     if !declared.header_only {
         return !declared.is_paced() && declared.thinktime_ns == 0;
     }

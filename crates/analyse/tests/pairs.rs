@@ -3,10 +3,11 @@
 mod loads;
 
 use analyse::{
-    Cap, CapKind, Code, Expectation, Known, Larger, Observation, Point, Source, explain_job, explain_observation,
+    Cap, CapKind, Code, Expectation, Explanation, Finding, Known, Larger, Observation, Point, Remedy, Source,
+    explain_job, explain_observation, explain_together,
 };
 use loads::{SECOND_NS, file, latency, queue_full};
-use record::{DiskUse, LatencyStats, Model, ModelStage, Outcome, PerKind, Run};
+use record::{DiskUse, Kind, LatencyStats, Model, ModelStage, Outcome, PerKind, Quote, Quoted, Run};
 
 /// What is found in a run.
 fn of(run: &Run) -> Vec<Code> {
@@ -27,6 +28,11 @@ fn seen(change: impl FnOnce(&mut Observation)) -> Vec<Code> {
 
 /// 10,000 random reads of 4 KiB a second at 1.6 ms, 16 in flight of 16: at the knee of the volume.
 fn against(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectation<'_>)) -> Vec<Code> {
+    found(change, alter).iter().map(|finding| finding.code).collect()
+}
+
+/// The same as findings.
+fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectation<'_>)) -> Vec<Finding> {
     let told = |value: f64| Some(Known::exact(value, Source::Claim));
     let mut observation = Observation {
         iops: told(10_000.0),
@@ -62,8 +68,7 @@ fn against(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expect
         at: &gives,
     };
     alter(&mut expectation);
-    let found = explain_observation("claim", &observation, Some(&expectation)).findings;
-    found.iter().map(|finding| finding.code).collect()
+    explain_observation("claim", &observation, Some(&expectation)).findings
 }
 
 fn exactly(value: f64) -> Option<Known> {
@@ -351,4 +356,168 @@ fn the_list_of_findings_has_each_once_and_in_order() {
     let json = serde_json::to_string(&Code::ALL[..]).unwrap();
     let names: Vec<String> = serde_json::from_str(&json).unwrap();
     assert_eq!(names, Code::ALL.map(Code::name).to_vec(), "names are those of JSON");
+}
+
+/// What makes figures those of a text for people.
+fn quote() -> Quote {
+    Quote { what: Quoted::Iops, kind: Some(Kind::Read), value: 1.0, step: 1.0, line: 1, of: None }
+}
+
+#[test]
+fn an_engine_that_cannot_queue_is_not_told_to_queue_deeper() {
+    let alone = |queues: bool| {
+        let found = found(
+            |seen| {
+                (seen.iops, seen.depth, seen.queues) = (exactly(625.0), exactly(1.0), Some(queues));
+                seen.bytes_per_second = exactly(625.0 * 4096.0);
+            },
+            |_| (),
+        );
+        found.into_iter().find(|finding| finding.code == Code::QueueTooShallow).and_then(|finding| finding.remedy)
+    };
+    assert_eq!(alone(true), Some(Remedy::RaiseDepth { iodepth: 16 }));
+    assert_eq!(alone(false), Some(Remedy::QueueingEngine { iodepth: 16 }));
+}
+
+#[test]
+fn more_workers_than_reach_the_limit_are_to_be_fewer() {
+    let remedy = |workers: u64| {
+        let found = found(
+            |seen| (seen.workers, seen.depth, seen.latency_ns) = (Some(workers), exactly(64.0), exactly(6_400_000.0)),
+            |_| (),
+        );
+        found.into_iter().find(|finding| finding.code == Code::BeyondKnee).and_then(|finding| finding.remedy)
+    };
+    assert_eq!(remedy(64), Some(Remedy::FewerWorkers { numjobs: 16 }), "64 workers never have 16 in flight");
+    assert_eq!(remedy(4), Some(Remedy::LowerDepth { iodepth: 4, total: 16 }));
+}
+
+#[test]
+fn what_reaches_the_limit_is_not_below_it() {
+    let found = against(
+        |seen| (seen.iops, seen.latency_ns) = (exactly(9_990.0), exactly(6_400_000.0)),
+        |volume| volume.at = &|in_flight| Some(Point { in_flight, iops: 12_000.0, latency_ns: 5_300_000.0 }),
+    );
+    assert!(found.contains(&Code::VolumeIopsCap) && !found.contains(&Code::BelowExpectation), "{found:?}");
+}
+
+#[test]
+fn a_product_of_told_figures_is_the_product_that_is_shown() {
+    let told = |value: f64, step: f64| Known::printed(value, step, Source::Claim);
+    let in_flight = told(5_000.0, 1_000.0).times(&told(1e6, 1e6).scaled(1e-9));
+    assert!((in_flight.value() - 5.0).abs() < 1e-9, "5k IOPS x 1 ms, and not 5.25: {in_flight:?}");
+    assert!((in_flight.low - 2.25).abs() < 1e-9 && (in_flight.high - 8.25).abs() < 1e-9, "{in_flight:?}");
+}
+
+#[test]
+fn syncs_are_part_of_the_turn_that_an_operation_takes() {
+    let found = |sync_ns: f64| {
+        let mut run = queue_full(1, 12_000);
+        let count = run.jobs[0].result.read.ios;
+        run.jobs[0].result.sync = LatencyStats { count, mean_ns: sync_ns, ..LatencyStats::default() };
+        run.jobs[0].result.runtime_ns = (count as f64 * (12_000.0 + sync_ns)) as u64;
+        run.jobs[0].declared.header_only = true;
+        run.jobs[0].quotes = vec![quote()];
+        let found = explain_job(&run, 0, &Observation::of(&run, &run.jobs[0]), None).findings;
+        let bound = found.iter().find(|finding| finding.code == Code::LatencyBound).cloned();
+        (bound.map(|bound| bound.remedy.is_some()), found.iter().any(|one| one.code == Code::LittleContradicted))
+    };
+    assert_eq!(found(3e6), (Some(false), false), "a deeper queue does not shorten syncs, and nothing is contradicted");
+    assert_eq!(found(0.0), (Some(true), false));
+}
+
+/// Five microseconds in the kernel before each of ten on the device: one was in flight all the time.
+#[test]
+fn one_at_a_time_counts_the_time_of_handing_over() {
+    let mut run = queue_full(1, 10_000);
+    let read = &mut run.jobs[0].result.read;
+    read.latency = LatencyStats { mean_ns: 15_000.0, ..read.service.clone() };
+    run.jobs[0].result.runtime_ns = run.jobs[0].result.read.ios * 15_100;
+    let codes = of(&run);
+    assert!(codes.contains(&Code::LatencyBound) && !codes.contains(&Code::QueueNotFilled), "{codes:?}");
+}
+
+#[test]
+fn counters_of_a_run_too_short_to_be_counted_say_nothing() {
+    let codes = |wall_ns: u64| {
+        let mut run = queue_full(32, 1_000_000);
+        run.tool.name = "fio".to_owned();
+        run.jobs[0].declared.direct = false;
+        run.disks = vec![DiskUse { name: "vda".to_owned(), ..DiskUse::default() }];
+        run.jobs[0].result.runtime_ns = wall_ns;
+        of(&run)
+    };
+    assert!(codes(5 * SECOND_NS).contains(&Code::PageCacheMeasured));
+    assert!(!codes(SECOND_NS / 20).contains(&Code::PageCacheMeasured), "fio had not looked yet");
+}
+
+#[test]
+fn what_waited_at_submission_does_not_agree_with_its_depth() {
+    let mut run = queue_full(32, 1_000_000);
+    let job = &mut run.jobs[0];
+    (job.declared.direct, job.declared.header_only) = (false, true);
+    job.quotes = vec![quote()];
+    job.result.read.submission = LatencyStats {
+        count: job.result.read.ios,
+        mean_ns: job.result.runtime_ns as f64 / job.result.read.ios as f64,
+        ..LatencyStats::default()
+    };
+    let codes = of(&run);
+    assert!(codes.contains(&Code::EngineNotAsynchronous) && !codes.contains(&Code::LittleHolds), "{codes:?}");
+}
+
+#[test]
+fn one_depth_is_advised_and_no_other() {
+    let shallow = |seen: &mut Observation| {
+        (seen.iops, seen.depth, seen.bytes_per_second) = (exactly(5_000.0), None, exactly(5_000.0 * 4096.0));
+    };
+    let found = against(shallow, |_| ());
+    assert!(found.contains(&Code::QueueTooShallow) && !found.contains(&Code::DepthNeeded), "{found:?}");
+    let found = against(shallow, |volume| volume.caps[0].iops = 5_000.0);
+    assert!(!found.contains(&Code::QueueTooShallow) && found.contains(&Code::DepthNeeded), "{found:?}");
+}
+
+#[test]
+fn a_drive_without_caps_is_no_faster_than_its_full_queue() {
+    let codes = |iops: f64| {
+        against(
+            |seen| (seen.iops, seen.bytes_per_second) = (exactly(iops), None),
+            |volume| {
+                (volume.caps, volume.alone_ns, volume.burst_iops) = (Vec::new(), None, 180.0);
+            },
+        )
+    };
+    assert!(codes(400.0).contains(&Code::AboveExpectation) && !codes(170.0).contains(&Code::AboveExpectation));
+}
+
+#[test]
+fn jobs_on_one_volume_are_held_against_it_together() {
+    // Four jobs of four in flight each: none of them reaches the limit, and all together do.
+    let mut run = queue_full(4, 1_600_000);
+    run.jobs = vec![run.jobs[0].clone(); 4];
+    let seen: Vec<Observation> = run.jobs.iter().map(|job| Observation::of(&run, job)).collect();
+    let together = Observation::together(&seen);
+    let iops = 4.0 * seen[0].iops.unwrap().value();
+    assert!((together.iops.unwrap().value() - iops).abs() < 1e-6 && together.workers == Some(4));
+    assert!((together.latency_ns.unwrap().value() / 1_600_000.0 - 1.0).abs() < 1e-6, "{together:?}");
+    assert_eq!((together.depth.unwrap().value(), together.block_bytes), (16.0, seen[0].block_bytes));
+    let gives = |in_flight: f64| Some(Point { in_flight, iops, latency_ns: in_flight / iops * 1e9 });
+    let cap = Cap { name: "volume IOPS".to_owned(), kind: CapKind::VolumeIops, iops, shared: false, burst_secs: None };
+    let volume = Expectation {
+        volume: "some/volume".to_owned(),
+        bytes: 1 << 40,
+        caps: vec![cap],
+        burst_iops: iops,
+        burst_secs: None,
+        alone_ns: Some(1_600_000.0),
+        break_even_bytes: None,
+        larger: None,
+        iops_per_cpu: None,
+        at: &gives,
+    };
+    let mut jobs: Vec<Explanation> = (0..4).map(|index| explain_job(&run, index, &seen[index], None)).collect();
+    let whole = explain_together("4 jobs together", &together, &volume, &mut jobs);
+    assert_eq!(whole.findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), [Code::VolumeIopsCap]);
+    let open = jobs.iter().flat_map(|job| &job.findings).filter(|finding| finding.code == Code::QueueFull);
+    assert_eq!(open.count(), 0, "it is no question any more");
 }

@@ -62,7 +62,7 @@ impl Page {
                 let _ = writeln!(self.out, "  {line}");
             }
             if explanation.findings.is_empty() {
-                let _ = writeln!(self.out, "  Nothing to find fault with; --expect VOLUME tells what the limit is.");
+                let _ = writeln!(self.out, "  {}", nothing_found(one));
             }
             explanation.findings.iter().for_each(|finding| self.finding(finding, explanation.into()));
         }
@@ -86,6 +86,13 @@ impl Page {
         for line in wrap(&figures, self.width - 4) {
             let _ = writeln!(self.out, "    {}", self.paint.faint(&line));
         }
+    }
+}
+
+const fn nothing_found(one: &Explained) -> &'static str {
+    match one.expected {
+        Some(_) => "Nothing to find fault with.",
+        None => "Nothing to find fault with; --expect VOLUME tells what the limit is.",
     }
 }
 

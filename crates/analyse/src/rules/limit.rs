@@ -74,11 +74,28 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     } else if facts.cpu_bound() {
         cpu_bound(facts)
     } else if in_flight < FULL * facts.declared().in_flight_possible as f64 {
-        not_filled(facts)
+        return submitting(facts).unwrap_or_else(|| little(facts, not_filled(facts)));
     } else {
         full(facts)
     };
     little(facts, finding)
+}
+
+/// A queue that is full once the time counts in which operations are handed over: with one at a time, the next waits for
+/// that too.
+fn submitting(facts: Facts<'_>) -> Option<Finding> {
+    let (result, possible) = (facts.result(), facts.declared().in_flight_possible as f64);
+    let count: u64 = result.kinds().map(|(_, kind)| kind.latency.count).sum();
+    let sum_ns: f64 = result.kinds().map(|(_, kind)| kind.latency.sum_ns()).sum();
+    let in_flight = sum_ns / result.wall_ns().max(1.0);
+    (possible <= 1.0 && count > 0 && in_flight >= FULL * possible).then(|| {
+        full(facts)
+            .with(Quantity::InFlightAsked, facts.declared().in_flight_asked as f64, Source::Job)
+            .with(Quantity::InFlightPossible, possible, Source::Job)
+            .with(Quantity::InFlightAchieved, in_flight, Source::LittlesLaw)
+            .with(Quantity::Iops, result.iops(), Source::Counters)
+            .with(Quantity::ServiceMean, sum_ns / count as f64, Source::Counters)
+    })
 }
 
 /// The three figures of Little's law, which every answer rests on, after those of its own.
@@ -130,7 +147,13 @@ fn full(facts: Facts<'_>) -> Finding {
     let finding = if facts.declared().in_flight_possible <= 1 {
         // An engine that cannot queue what was asked for has its own finding with the same remedy.
         let misled = facts.declared().iodepth > 1;
-        Finding::new(Code::LatencyBound, Severity::Advice).remedy((!misled).then(|| deeper(facts, 32)))
+        // The sync after each operation is part of its turn.
+        let syncs = &facts.result().sync;
+        let sync = (syncs.sum_ns() > 0.1 * facts.result().runtime_ns as f64).then_some(syncs.mean_ns);
+        let deep = (!misled && sync.is_none()).then(|| deeper(facts, 32));
+        Finding::new(Code::LatencyBound, Severity::Advice)
+            .with_known(Quantity::SyncMean, sync, Source::Counters)
+            .remedy(deep)
     } else if steady && flat {
         Finding::new(Code::DeviceFlat, Severity::Info).remedy(twice)
     } else {

@@ -76,8 +76,12 @@ const VOLUME: [fn(&volume::Case<'_, '_>) -> Option<Finding>; 11] = [
 /// All that an observation shows, by itself and against the volume it should be of.
 pub(crate) fn observed(seen: &Observation, volume: Option<&Expectation<'_>>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = FIGURES.iter().filter_map(|rule| rule(seen)).collect();
-    if let Some(case) = volume.and_then(|volume| volume::Case::of(seen, volume)) {
-        findings.extend(VOLUME.iter().filter_map(|rule| rule(&case)));
-    }
+    findings.extend(volume.into_iter().flat_map(|volume| against(seen, volume)));
     findings
+}
+
+/// What it shows against the volume alone.
+pub(crate) fn against(seen: &Observation, volume: &Expectation<'_>) -> Vec<Finding> {
+    let case = volume::Case::of(seen, volume);
+    case.map_or_else(Vec::new, |case| VOLUME.iter().filter_map(|rule| rule(&case)).collect())
 }

@@ -12,6 +12,9 @@ const CACHE_NS_MAX: f64 = 10_000.0;
 
 const SECTOR_BYTES: u64 = 512;
 
+/// Of runs of fio that are shorter than this its counters of devices say nothing.
+const COUNTERS_NS: f64 = 1e9;
+
 pub(crate) fn errors(facts: Facts<'_>) -> Option<Finding> {
     let (result, job) = (facts.result(), facts.job);
     if result.errors == 0 && job.error == 0 {
@@ -59,7 +62,7 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
 /// Writes that end in memory, unless the devices' counters show that nearly all of them went on.
 pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
     let write = &facts.result().write;
-    if facts.declared().direct || facts.declared().syncs || !facts.has_device() || write.ios == 0 {
+    if facts.declared().direct || facts.declared().syncs || !facts.has_device() || write.ios == 0 || write.bytes == 0 {
         return None;
     }
     let device_bytes =
@@ -95,7 +98,10 @@ fn device_bytes(
         return Some(model.page_caches.iter().map(modelled).sum());
     }
     let disks = &facts.run.disks;
-    let tells = |disk: &DiskUse| matches!(pick(disk), (0, _) | (_, 1..));
+    // fio looks at the counters every quarter of a second, and not once more at the end.
+    let longest_ns = facts.run.jobs.iter().map(|job| job.result.wall_ns()).fold(0.0, f64::max);
+    let seen = facts.run.tool.name != "fio" || longest_ns >= COUNTERS_NS;
+    let tells = |disk: &DiskUse| seen && matches!(pick(disk), (0, _) | (_, 1..));
     let told = !disks.is_empty() && disks.iter().all(tells);
     told.then(|| disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
 }
@@ -158,7 +164,7 @@ pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
     let (ios, wall_ns) = (facts.result().ios(), facts.result().wall_ns());
     // A model shows in a second of its own time what it shows in an hour.
     let modelled = facts.run.model.is_some();
-    if modelled || !facts.has_device() || ios == 0 || (wall_ns >= 5e9 && ios >= 1_000) {
+    if modelled || !facts.has_device() || ios == 0 || wall_ns <= 0.0 || (wall_ns >= 5e9 && ios >= 1_000) {
         return None;
     }
     let finding = Finding::new(Code::ShortRun, Severity::Info)

@@ -58,12 +58,16 @@ pub(super) fn cap(case: &Case<'_, '_>) -> Option<Finding> {
         CapKind::Egress => (Code::EgressCap, Severity::Advice),
         CapKind::Station => (Code::StationCap, Severity::Info),
     };
+    // A limit on bytes is known by its bytes.
+    let of_bytes = matches!(cap.kind, CapKind::VolumeBytes | CapKind::Egress);
+    let bytes = case.seen.mean_bytes().filter(|_| of_bytes).map(|block| cap.iops * block.value());
     // What would be next if this one were lifted.
     let next = case.volume.caps.iter().map(|next| next.iops).find(|next| *next > cap.iops * (1.0 + REACHED));
     let finding = case
         .finding(code, severity)
         .about(&cap.name)
         .with(Quantity::CapIops, cap.iops, Source::Model)
+        .with_known(Quantity::CapBytesPerSecond, bytes, Source::Model)
         .with_known(Quantity::NextCapIops, next, Source::Model)
         .with_known(Quantity::InFlightAchieved, case.in_flight(), Source::LittlesLaw)
         .with_known(Quantity::KneeInFlight, case.volume.knee(), Source::Model);
@@ -75,7 +79,7 @@ pub(super) fn size(case: &Case<'_, '_>) -> Option<Finding> {
     let cap = case.reached().filter(|cap| matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
     let larger = case.volume.larger?;
     let finding = case
-        .finding(Code::SizeTooSmall, Severity::Advice)
+        .finding(Code::SizeTooSmall, Severity::Info)
         .with(Quantity::CapIops, cap.iops, Source::Model)
         .with(Quantity::VolumeBytes, case.volume.bytes as f64, Source::Model)
         .with(Quantity::LargerIops, larger.iops, Source::Model)
@@ -87,7 +91,7 @@ pub(super) fn size(case: &Case<'_, '_>) -> Option<Finding> {
 /// Bytes run out before operations do.
 pub(super) fn bytes_first(case: &Case<'_, '_>) -> Option<Finding> {
     case.reached().filter(|cap| cap.kind == CapKind::VolumeBytes)?;
-    let (break_even, block) = (case.volume.break_even_bytes?, case.seen.block_bytes?);
+    let (break_even, block) = (case.volume.break_even_bytes?, case.seen.mean_bytes()?);
     (block.low > break_even).then(|| {
         case.finding(Code::BytesBeforeIops, Severity::Info)
             .with(Quantity::BlockBytes, block.value(), block.source)
@@ -119,15 +123,19 @@ pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
         return None;
     }
     let iodepth = case.per_worker(needed);
+    let remedy = match case.seen.queues {
+        Some(false) => Remedy::QueueingEngine { iodepth },
+        _ => Remedy::RaiseDepth { iodepth },
+    };
     let finding = case
         .finding(Code::QueueTooShallow, Severity::Advice)
         .with(Quantity::CapIops, cap.iops, Source::Model)
         .with(Quantity::InFlightAchieved, in_flight, Source::LittlesLaw)
         .with(Quantity::InFlightNeeded, needed, Source::LittlesLaw)
-        .with(Quantity::ServiceMean, latency_ns, Source::Counters)
+        .with(Quantity::ServiceMean, latency_ns, case.seen.latency_ns.map_or(Source::Model, |latency| latency.source))
         .with_told(Quantity::InFlightPossible, case.seen.depth.map(|depth| (depth.value(), depth.source)))
-        .remedy(Remedy::RaiseDepth { iodepth })
-        .counterfactual((case.volume.at)(needed));
+        .remedy(remedy)
+        .counterfactual((case.volume.at)((iodepth * case.seen.workers.unwrap_or(1).max(1)) as f64));
     Some(finding)
 }
 
@@ -138,13 +146,19 @@ pub(super) fn beyond_knee(case: &Case<'_, '_>) -> Option<Finding> {
     if in_flight <= BEYOND * knee.max(1.0) || case.reached().is_none() {
         return None;
     }
+    let total = whole(knee);
+    // Each worker has at least one in flight.
+    let remedy = match case.seen.workers.unwrap_or(1) > total {
+        true => Remedy::FewerWorkers { numjobs: total },
+        false => Remedy::LowerDepth { iodepth: case.per_worker(knee), total },
+    };
     let finding = case
         .finding(Code::BeyondKnee, Severity::Advice)
         .with(Quantity::InFlightAchieved, in_flight, Source::LittlesLaw)
         .with(Quantity::KneeInFlight, knee, Source::Model)
         .with(Quantity::KneeFactor, in_flight / knee, Source::Model)
         .with(Quantity::LatencyMean, latency.value(), latency.source)
-        .remedy(Remedy::LowerDepth { iodepth: case.per_worker(knee), total: whole(knee) })
+        .remedy(remedy)
         .counterfactual((case.volume.at)(knee.ceil()));
     Some(finding)
 }
@@ -166,19 +180,21 @@ pub(super) fn burst_running(case: &Case<'_, '_>) -> Option<Finding> {
 
 /// More than the volume can give at all.
 pub(super) fn above(case: &Case<'_, '_>) -> Option<Finding> {
-    let cap = case.volume.binding()?;
-    let most = cap.iops.max(case.volume.burst_iops);
+    let cap = case.volume.binding();
+    let most = cap.map_or(0.0, |cap| cap.iops).max(case.volume.burst_iops);
+    // A drive has no cap of its own: it gives what it does with a full queue.
+    let name = cap.map_or(&case.volume.volume, |cap| &cap.name);
     (case.iops > (1.0 + REACHED) * most).then(|| {
-        case.finding(Code::AboveExpectation, Severity::Warning).about(&cap.name).with(
-            Quantity::CapIops,
-            most,
-            Source::Model,
-        )
+        case.finding(Code::AboveExpectation, Severity::Warning).about(name).with(Quantity::CapIops, most, Source::Model)
     })
 }
 
 /// Enough in flight, and still less than the volume gives.
 pub(super) fn below(case: &Case<'_, '_>) -> Option<Finding> {
+    // What reaches the limit gives all there is, whatever a short simulation makes of it.
+    if case.reached().is_some() {
+        return None;
+    }
     let expected = (case.volume.at)(case.in_flight()?)?;
     // A queue that holds up each operation for longer than the volume would.
     let slower = case.seen.latency_ns.is_some_and(|latency| latency.value() > expected.latency_ns / SHORT);

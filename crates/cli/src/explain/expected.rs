@@ -2,7 +2,7 @@
 
 use analyse::{Cap, CapKind, Expectation, Larger, Observation, Point};
 use volume::catalogue::{self, Problem, Resolved};
-use volume::closed::{self, Load, Part};
+use volume::closed::{self, Load, Part, Prediction};
 use volume::{Behaviour, Counted, Limit, Scope, Spec};
 
 use crate::modelled;
@@ -36,48 +36,60 @@ impl Expected {
     }
 
     /// What the volume does for the load of an observation. `at` answers for the depths that rules ask about.
-    pub(super) fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<Point>) -> Option<Expectation<'a>> {
+    pub(super) fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<Point>) -> Expectation<'a> {
         let spec = &self.volume.spec;
         let load = load(seen, f64::INFINITY);
-        let prediction = closed::predict(spec, &load)?;
-        let caps: Vec<Cap> = prediction.caps.iter().map(|cap| described(spec, cap)).collect();
+        let prediction = closed::predict(spec, &load);
+        let caps = prediction.as_ref().map_or_else(|| closed::caps(spec, &load), |known| known.caps.clone());
+        let caps: Vec<Cap> = caps.iter().map(|cap| described(spec, cap)).collect();
         let constant = matches!(spec.behaviour, Behaviour::Latency(_));
-        Some(Expectation {
+        Expectation {
             volume: self.words.clone(),
             bytes: spec.size.get(),
-            burst_iops: prediction.burst_iops,
-            burst_secs: prediction.burst_secs().filter(|secs| secs.is_finite()),
-            alone_ns: constant.then(|| prediction.alone.get() as f64),
+            // Where there is no closed form, nobody can say what is too much.
+            burst_iops: prediction.as_ref().map_or(f64::INFINITY, |known| known.burst_iops),
+            burst_secs: prediction.as_ref().and_then(Prediction::burst_secs).filter(|secs| secs.is_finite()),
+            alone_ns: prediction.filter(|_| constant).map(|known| known.alone.get() as f64),
             break_even_bytes: break_even_bytes(spec, &load),
-            larger: self.larger(&load, caps.first()?.iops),
+            larger: caps.first().and_then(|cap| self.larger(&load, cap.iops)),
             iops_per_cpu: iops_per_cpu(&self.words, &load),
             caps,
             at,
-        })
+        }
     }
 
     /// The smallest size at which the volume's size limits no longer: sizes are doubled as far as the catalogue goes, and
-    /// then halved in.
+    /// then halved in, to one GB or GiB.
     fn larger(&self, load: &Load, iops: f64) -> Option<Larger> {
         let now = self.volume.spec.size.get();
         // In the unit of the volume's own size, of which the catalogue wants to know.
         let (unit, name) = if now.is_multiple_of(GB) { (GB, "GB") } else { (GIB, "GiB") };
+        // Credits are of one size and refused at others; in the long run they are spent.
+        let kept: Vec<&str> = self.words.split(',').filter(|word| !word.trim().starts_with("credits=")).collect();
+        let kept = kept.join(",");
         let of_size = |units: u64| {
-            let words = modelled::with_key(&self.words, "size", &format!("{units}{name}"));
+            let words = modelled::with_key(&kept, "size", &format!("{units}{name}"));
             let resolved = catalogue::resolve_all(&[&words], &modelled::read_file).ok()?;
             Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops)
         };
-        let sizes = std::iter::successors(Some((now / unit).max(1)), |units| units.checked_mul(2)).skip(1);
-        let reached: Vec<(u64, f64)> = sizes.map_while(|units| Some((units, of_size(units)?))).collect();
+        let now = (now / unit).max(1);
+        let sizes = std::iter::successors(Some(now), |units| units.checked_mul(2)).skip(1);
+        let mut reached: Vec<(u64, f64)> = sizes.map_while(|units| Some((units, of_size(units)?))).collect();
+        // The largest there is may be less than twice as large as the last one.
+        let (mut largest, mut too_large) = reached.last().map_or((now, 2 * now), |(units, _)| (*units, 2 * units));
+        while too_large - largest > 1 {
+            let middle = largest + (too_large - largest) / 2;
+            if of_size(middle).is_some() { largest = middle } else { too_large = middle }
+        }
+        reached.extend(of_size(largest).map(|iops| (largest, iops)));
         let most = reached.iter().map(|(_, iops)| *iops).fold(iops, f64::max);
         if most < 1.03 * iops {
             return None;
         }
-        let enough = |iops: f64| iops >= 0.999 * most;
+        let enough = |iops: f64| iops >= 0.99999 * most;
         let (mut high, _) = *reached.iter().find(|(_, iops)| enough(*iops))?;
-        let mut low = high / 2;
-        // To a hundredth of the size.
-        while high - low > (high / 100).max(1) {
+        let mut low = (high / 2).max(now);
+        while high - low > 1 {
             let middle = low + (high - low) / 2;
             if of_size(middle).is_some_and(enough) { high = middle } else { low = middle }
         }
@@ -90,10 +102,11 @@ impl Expected {
         /// As many operations settle the mean to a few thousandths.
         const OPERATIONS: f64 = 60_000.0;
         let depth = in_flight.round().max(1.0);
-        let expected = closed::predict(&self.volume.spec, &load(seen, depth))?;
-        let warm_up_s = 4.0 * expected.latency.secs_f64();
-        let seconds = OPERATIONS / expected.iops;
         let load = load(seen, depth);
+        // How long that takes is known well enough from what was measured where there is no closed form.
+        let closed = closed::predict(&self.volume.spec, &load).map(|expected| expected.iops);
+        let iops = closed.or_else(|| Some(seen.iops?.value()))?;
+        let (warm_up_s, seconds) = (4.0 * depth / iops, OPERATIONS / iops);
         let order = if load.sequential { "" } else { "rand" };
         let words = [
             "--name=counterfactual".to_owned(),
@@ -117,7 +130,7 @@ impl Expected {
 
 /// The load of an observation, as the closed form has it.
 fn load(seen: &Observation, in_flight: f64) -> Load {
-    let bytes = seen.block_bytes.map_or(BLOCK_BYTES, |block| block.value() as u32);
+    let bytes = seen.mean_bytes().map_or(BLOCK_BYTES, |block| block.value().round().max(1.0) as u32);
     let sequential = seen.random == Some(false);
     Load { sequential, ..Load::mixed(seen.read_share.unwrap_or(1.0), bytes, in_flight) }
 }
@@ -181,7 +194,7 @@ mod tests {
 
     fn expected(words: &str, seen: &Observation) -> Expectation<'static> {
         let expected = Expected::look_up(words).unwrap_or_else(|problems| panic!("{}", problems[0]));
-        expected.of(seen, &nothing).unwrap()
+        expected.of(seen, &nothing)
     }
 
     #[test]
@@ -210,5 +223,38 @@ mod tests {
         let break_even = |words| expected(words, &seen(4096.0, 1.0)).break_even_bytes.unwrap();
         assert!((break_even("vultr/hdd-block") - 200_000.0).abs() < 1.0);
         assert!((break_even("vultr/nvme-block") - 40_000.0).abs() < 1.0);
+    }
+
+    /// 9 TiB double to more than there is, and 12.5 TiB are sold.
+    #[test]
+    fn a_larger_volume_is_named_where_twice_the_size_is_not_sold() {
+        let larger = expected("aws/st1,size=9TiB", &seen(1_048_576.0, 1.0)).larger.unwrap();
+        assert!((larger.iops - 500.0).abs() < 1.0, "{larger:?}");
+        let gib = larger.bytes as f64 / GIB as f64;
+        assert!((gib / 12_800.0 - 1.0).abs() < 0.001, "500 MiB/s at 40 for each TiB: {gib}");
+    }
+
+    #[test]
+    fn blocks_of_several_sizes_count_by_their_mean() {
+        let exact = |value| Some(Known::exact(value, Source::Counters));
+        let mixed = Observation {
+            iops: exact(400.0),
+            bytes_per_second: exact(400.0 * 1_048_576.0),
+            read_share: Some(1.0),
+            ..Observation::default()
+        };
+        let limits = expected("vultr/nvme-block", &mixed);
+        assert_eq!(limits.caps[0].kind, CapKind::VolumeBytes, "{:?}", limits.caps);
+        // What a device counted is of its own requests, whatever size was asked for.
+        let split = Observation { request_bytes: exact(4096.0), ..seen(1_048_576.0, 1.0) };
+        assert_eq!(expected("vultr/nvme-block", &split).caps[0].kind, CapKind::VolumeIops);
+    }
+
+    #[test]
+    fn drives_are_expected_too_though_no_limit_caps_them() {
+        let reads = expected("hdd/7200rpm", &seen(4096.0, 1.0));
+        assert!(reads.caps.is_empty() && (100.0..300.0).contains(&reads.burst_iops), "{}", reads.burst_iops);
+        let sequential = Observation { random: Some(false), ..seen(4096.0, 1.0) };
+        assert!(expected("hdd/7200rpm", &sequential).burst_iops.is_infinite(), "nobody can say");
     }
 }

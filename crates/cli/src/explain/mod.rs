@@ -3,7 +3,9 @@
 mod expected;
 mod open;
 
-use analyse::{Explanation, Known, Observation, Point, Source, explain_job, explain_observation};
+use analyse::{
+    Expectation, Explanation, Known, Observation, Point, Source, explain_job, explain_observation, explain_together,
+};
 use job::Diagnostic;
 use record::{Claim, Input, Iostat, Run};
 use report::{Explained, Style};
@@ -157,15 +159,27 @@ impl Words {
     }
 
     fn run(&self, run: &Run, said: &Observation, signals: &Signals) -> Vec<Explanation> {
-        // The closures of expectations live as long as the explanation of one job.
-        let mut explanations = Vec::new();
-        for index in 0..run.jobs.len() {
-            let seen = Observation::of(run, &run.jobs[index]).completed_by(said);
-            let at = |in_flight: f64| self.at(&seen, in_flight, signals);
-            let expectation = || self.expected.as_ref().and_then(|(_, volume)| volume.of(&seen, &at));
-            explanations.push(explain_job(run, index, &seen, expectation().as_ref()));
-        }
-        explanations
+        let seen: Vec<Observation> = run.jobs.iter().map(|job| Observation::of(run, job).completed_by(said)).collect();
+        run.groups().into_iter().flat_map(|group| self.group(run, group, &seen, signals)).collect()
+    }
+
+    /// The jobs of one reporting group, which run at the same time. Several have the expected volume together.
+    fn group(&self, run: &Run, group: u32, seen: &[Observation], signals: &Signals) -> Vec<Explanation> {
+        let members: Vec<usize> = (0..run.jobs.len()).filter(|&index| run.jobs[index].group == group).collect();
+        let Some((_, volume)) = self.expected.as_ref().filter(|_| members.len() > 1) else {
+            let explained = |&index: &usize| {
+                let seen = &seen[index];
+                self.against(seen, signals, |expectation| explain_job(run, index, seen, expectation))
+            };
+            return members.iter().map(explained).collect();
+        };
+        let mut jobs: Vec<Explanation> =
+            members.iter().map(|&index| explain_job(run, index, &seen[index], None)).collect();
+        let together = Observation::together(&members.iter().map(|&index| seen[index].clone()).collect::<Vec<_>>());
+        let at = |in_flight: f64| self.at(&together, in_flight, signals);
+        let subject = format!("{} jobs together", members.len());
+        let whole = explain_together(&subject, &together, &volume.of(&together, &at), &mut jobs);
+        std::iter::once(whole).chain(jobs).collect()
     }
 
     fn iostat(&self, iostat: &Iostat, said: &Observation, signals: &Signals) -> Vec<Explanation> {
@@ -178,9 +192,19 @@ impl Words {
     }
 
     fn observed(&self, subject: &str, seen: &Observation, signals: &Signals) -> Explanation {
+        self.against(seen, signals, |expectation| explain_observation(subject, seen, expectation))
+    }
+
+    /// What `explain` makes of the expected volume, if there is one; it answers for as long as that takes.
+    fn against<T>(
+        &self,
+        seen: &Observation,
+        signals: &Signals,
+        explain: impl FnOnce(Option<&Expectation<'_>>) -> T,
+    ) -> T {
         let at = |in_flight: f64| self.at(seen, in_flight, signals);
-        let expectation = self.expected.as_ref().and_then(|(_, volume)| volume.of(seen, &at));
-        explain_observation(subject, seen, expectation.as_ref())
+        let expectation = self.expected.as_ref().map(|(_, volume)| volume.of(seen, &at));
+        explain(expectation.as_ref())
     }
 
     fn at(&self, seen: &Observation, in_flight: f64, signals: &Signals) -> Option<Point> {

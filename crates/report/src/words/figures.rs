@@ -36,7 +36,10 @@ pub(super) fn little_contradicted(figures: &Figures<'_>) -> String {
 fn range(figures: &Figures<'_>) -> String {
     let implied = exactly(figures.value(Quantity::InFlightImplied));
     if figures.has(Quantity::InFlightImpliedLow) {
-        let end = |quantity| whole_number(figures.value(quantity).round());
+        let end = |quantity| match figures.value(quantity) {
+            few if few < 9.95 => exactly(few),
+            many => whole_number(many.round()),
+        };
         let (low, high) = (end(Quantity::InFlightImpliedLow), end(Quantity::InFlightImpliedHigh));
         return format!("{implied} ({low} to {high}, as exactly as they are told)");
     }

@@ -151,8 +151,8 @@ fn statement(finding: &Finding, about: About<'_>) -> String {
         Code::RateKept => run::rate_kept(figures),
         Code::BurstOrDrift => run::burst_or_drift(finding, figures),
         Code::ShortRun => format!(
-            "The run was short: {} operations in {}. Bursts, caches and garbage collection do not show in so little.",
-            figures.whole(Quantity::Operations),
+            "The run was short: {} in {}. Bursts, caches and garbage collection do not show in so little.",
+            run::operations(figures),
             figures.time(Quantity::Runtime)
         ),
         Code::Interrupted => format!("It was stopped after {}.", figures.time(Quantity::Runtime)),
@@ -220,14 +220,17 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
-            format!("Set iodepth={iodepth} ({total} in flight over all workers): as many IOPS, each sooner.")
+            format!("Set iodepth={iodepth}: {total} in flight over all workers give as many IOPS, each sooner.")
+        }
+        Remedy::FewerWorkers { numjobs } => {
+            format!("Set numjobs={numjobs} with iodepth=1: as many IOPS, each sooner.")
         }
         Remedy::BlockSize { bytes } => format!("Set bs={bytes}."),
         Remedy::LargerRequests { bytes } => format!(
             "Raise /sys/block/DEVICE/queue/max_sectors_kb to {} if the device allows it; `fathom doctor` shows what it is.",
             bytes.div_ceil(1024)
         ),
-        Remedy::GrowVolume { bytes } => format!("Grow the volume to {}.", Bytes::new(bytes)),
+        Remedy::GrowVolume { bytes } => format!("Grow the volume to {}.", volume::size_words(bytes as f64)),
         Remedy::Percentiles => "Look at percentiles (p50, p99, p99.9) beside it.".to_owned(),
         Remedy::Doctor => "Look at the host with `fathom doctor`.".to_owned(),
     }

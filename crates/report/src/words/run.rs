@@ -21,6 +21,12 @@ pub(super) fn errors(figures: &Figures<'_>) -> String {
     format!("{failed}, {which} error {first} ({}).", error_text(first))
 }
 
+/// `1 operation`, `50,701 operations`.
+pub(super) fn operations(figures: &Figures<'_>) -> String {
+    let plural = if figures.value(Quantity::Operations) == 1.0 { "" } else { "s" };
+    format!("{} operation{plural}", figures.whole(Quantity::Operations))
+}
+
 pub(super) fn not_asynchronous(figures: &Figures<'_>, engine: &str) -> String {
     let asked = figures.whole(Quantity::InFlightAsked);
     if figures.has(Quantity::SubmissionShare) {
@@ -204,6 +210,15 @@ pub(super) fn queue_not_filled(figures: &Figures<'_>) -> String {
 }
 
 pub(super) fn latency_bound(figures: &Figures<'_>) -> String {
+    if figures.has(Quantity::SyncMean) {
+        return format!(
+            "Latency was the limit: one operation at a time, {} each and {} for a sync, makes {} IOPS whatever the \
+             device could do.",
+            figures.time(Quantity::ServiceMean),
+            figures.time(Quantity::SyncMean),
+            figures.count(Quantity::Iops)
+        );
+    }
     format!(
         "Latency was the limit: one operation at a time, {} each, makes {} IOPS whatever the device could do.",
         figures.time(Quantity::ServiceMean),

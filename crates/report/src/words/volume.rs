@@ -1,7 +1,7 @@
 //! Findings about figures that are held against a volume.
 
 use analyse::{Code, Finding, Quantity};
-use units::{count, grouped, significant};
+use units::{Bytes, count, grouped, significant};
 
 use super::{Figures, subject, whole_number};
 
@@ -11,7 +11,7 @@ pub(super) fn cap(finding: &Finding, figures: &Figures<'_>) -> String {
         Code::VolumeThroughputCap => "the volume's limit on bytes",
         Code::MachineCap => "the machine's limit, and the volume could do more",
         Code::EgressCap => "what the machine may write over its network",
-        _ => "a queue on the way",
+        _ => "what a queue on the way lets through",
     };
     let depth = if figures.has(Quantity::InFlightAchieved) && figures.has(Quantity::KneeInFlight) {
         format!(
@@ -27,20 +27,37 @@ pub(super) fn cap(finding: &Finding, figures: &Figures<'_>) -> String {
     } else {
         String::new()
     };
+    let bytes = if figures.has(Quantity::CapBytesPerSecond) {
+        format!(" ({}/s)", figures.bytes(Quantity::CapBytesPerSecond))
+    } else {
+        String::new()
+    };
     format!(
-        "{} IOPS are {what}: {} allows {}{depth}.{next}",
+        "{} IOPS are {what}: {} allows {}{bytes}{depth}.{next}",
         figures.count(Quantity::Iops),
         subject(finding),
         figures.count(Quantity::CapIops)
     )
 }
 
+/// A size in the unit that it is sold in: a whole number of GB, or of GiB.
+pub(super) fn size_words(bytes: f64) -> String {
+    const GB: u64 = 1_000_000_000;
+    const GIB: u64 = 1 << 30;
+    let bytes = bytes as u64;
+    match bytes {
+        _ if bytes.is_multiple_of(GIB) => format!("{} GiB", grouped(bytes / GIB)),
+        _ if bytes.is_multiple_of(GB) => format!("{} GB", grouped(bytes / GB)),
+        _ => Bytes::new(bytes).to_string(),
+    }
+}
+
 pub(super) fn size(figures: &Figures<'_>) -> String {
     format!(
         "That limit follows from the size: {} give {} IOPS, {} would give {}.",
-        figures.bytes(Quantity::VolumeBytes),
+        size_words(figures.value(Quantity::VolumeBytes)),
         figures.count(Quantity::CapIops),
-        figures.bytes(Quantity::LargerBytes),
+        size_words(figures.value(Quantity::LargerBytes)),
         figures.count(Quantity::LargerIops)
     )
 }
