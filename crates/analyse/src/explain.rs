@@ -82,10 +82,12 @@ fn settle(findings: &mut Vec<Finding>) {
     if findings.iter().any(is_cap) {
         findings.retain(|finding| finding.code != Code::QueueNotFilled);
     }
-    // What waited at submission was in flight by the engine's account alone, with which the figures agree.
+    // What waited at submission was in flight by the engine's account alone, with which the figures agree, and why it
+    // gave less than the volume is known.
     let waited = findings.iter().any(|finding| finding.value(Quantity::SubmissionShare).is_some());
     findings.retain(|finding| {
-        !(cached && finding.code == Code::UnwrittenBlocks || waited && finding.code == Code::LittleHolds)
+        let explained = matches!(finding.code, Code::LittleHolds | Code::BelowExpectation);
+        !(cached && finding.code == Code::UnwrittenBlocks || waited && explained)
     });
 }
 

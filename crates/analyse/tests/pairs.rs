@@ -478,6 +478,32 @@ fn one_depth_is_advised_and_no_other() {
 }
 
 #[test]
+fn a_run_that_saw_the_burst_end_is_not_to_be_as_long_again() {
+    let remedy = |iops: f64, seconds: f64| {
+        let found = found(
+            |seen| (seen.iops, seen.seconds, seen.bytes_per_second) = (exactly(iops), Some(seconds), None),
+            |volume| (volume.burst_iops, volume.burst_secs) = (15_000.0, Some(60.0)),
+        );
+        found.into_iter().find(|finding| finding.code == Code::BurstRunning).and_then(|finding| finding.remedy)
+    };
+    assert_eq!(remedy(15_000.0, 10.0), Some(Remedy::RunLonger { runtime_s: 120 }));
+    assert_eq!(remedy(12_500.0, 120.0), Some(Remedy::Ramp { ramp_s: 60 }), "half of it was burst");
+}
+
+#[test]
+fn no_depth_is_advised_to_a_modelled_job_that_idles() {
+    let codes = |thinktime_ns: u64| {
+        let stage = ModelStage { requests: 1000, utilisation: 0.02, ..ModelStage::default() };
+        changed(|run| {
+            run.model = Some(Model { stages: vec![stage], ..Model::default() });
+            run.jobs[0].declared.thinktime_ns = thinktime_ns;
+            run.jobs[0].result.runtime_ns *= 6;
+        })
+    };
+    assert!(codes(5_000_000).contains(&Code::QueueNotFilled) && codes(0).contains(&Code::ModelNotReached));
+}
+
+#[test]
 fn a_drive_without_caps_is_no_faster_than_its_full_queue() {
     let codes = |iops: f64| {
         against(

@@ -144,6 +144,10 @@ fn value(evidence: &Evidence) -> String {
         Unit::Count => significant(value, 4),
         Unit::PerSecond => count(value),
         Unit::BytesPerSecond => format!("{}/s", scaled(value, &BYTES)),
+        // Printed times that differ do so in their last digits.
+        Unit::Nanoseconds if matches!(evidence.quantity, Quantity::TimeTold | Quantity::TimeMade) => {
+            format!("{:.2} us", value / 1e3)
+        }
         Unit::Nanoseconds => scaled(value, &TIMES),
         Unit::Share => percent(value),
         Unit::Bytes => scaled(value, &BYTES),

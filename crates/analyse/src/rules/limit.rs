@@ -67,13 +67,17 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
             little(facts, no_device(facts))
         };
     };
+    let filled = in_flight >= FULL * facts.declared().in_flight_possible as f64;
     let finding = if let Some(model) = &facts.run.model {
-        model::limit(facts, model, in_flight)
+        let finding = model::limit(facts, model, in_flight);
+        // No depth helps a job that idles.
+        let idles = facts.declared().thinktime_ns > 0 && !filled;
+        if idles && finding.code == Code::ModelNotReached { not_filled(facts) } else { finding }
     } else if !facts.has_device() {
         no_device(facts)
     } else if facts.cpu_bound() {
         cpu_bound(facts)
-    } else if in_flight < FULL * facts.declared().in_flight_possible as f64 {
+    } else if !filled {
         return submitting(facts).unwrap_or_else(|| little(facts, not_filled(facts)));
     } else {
         full(facts)

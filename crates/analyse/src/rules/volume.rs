@@ -13,6 +13,9 @@ const SHORT: f64 = 0.9;
 /// This much deeper than the knee, latency is that of waiting.
 const BEYOND: f64 = 2.0;
 
+/// So much of what is needed in flight is as good as all of it.
+const ENOUGH: f64 = 0.995;
+
 /// Faster than this share of the latency without any queueing is not this volume.
 const TOO_FAST: f64 = 0.5;
 
@@ -122,7 +125,7 @@ pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
     if queueing || in_flight >= (1.0 - REACHED) * needed || !case.seen.closed {
         return None;
     }
-    let iodepth = case.per_worker(needed);
+    let iodepth = case.per_worker(ENOUGH * needed);
     let remedy = match case.seen.queues {
         Some(false) => Remedy::QueueingEngine { iodepth },
         _ => Remedy::RaiseDepth { iodepth },
@@ -168,13 +171,20 @@ pub(super) fn burst_running(case: &Case<'_, '_>) -> Option<Finding> {
     let (cap, burst) = (case.volume.binding()?, case.volume.burst_iops);
     let secs = case.volume.burst_secs?;
     let running = case.iops > (1.0 + REACHED) * cap.iops && case.iops <= (1.0 + REACHED) * burst;
+    // At this pace a full bucket is empty after so long: a longer run saw its end, and its mean is of both levels.
+    let lasts = secs * (burst - cap.iops) / (case.iops - cap.iops).max(1e-9);
+    let ended = case.seen.seconds.is_some_and(|seconds| seconds >= 0.95 * lasts);
+    let remedy = match ended {
+        true => Remedy::Ramp { ramp_s: secs.ceil() as u64 },
+        false => Remedy::RunLonger { runtime_s: (2.0 * secs).ceil().max(1.0) as u64 },
+    };
     running.then(|| {
         case.finding(Code::BurstRunning, Severity::Warning)
             .with(Quantity::CapIops, cap.iops, Source::Model)
             .with(Quantity::BurstIops, burst, Source::Model)
             .with(Quantity::BurstLasts, secs * 1e9, Source::Model)
             .with_told(Quantity::Runtime, case.seen.seconds.map(|secs| (secs * 1e9, Source::Counters)))
-            .remedy(Remedy::RunLonger { runtime_s: (2.0 * secs).ceil().max(1.0) as u64 })
+            .remedy(remedy)
     })
 }
 

@@ -184,7 +184,7 @@ fn statement(finding: &Finding, about: About<'_>) -> String {
         Code::BytesBeforeIops => volume::bytes_first(figures),
         Code::SharedBudget => volume::shared(finding, figures),
         Code::BeyondKnee => volume::beyond_knee(figures),
-        Code::BurstRunning => volume::burst_running(figures),
+        Code::BurstRunning => volume::burst_running(finding, figures),
         Code::AboveExpectation => volume::above(finding, figures),
         Code::BelowExpectation => volume::below(finding, figures),
         Code::UnwrittenBlocks => volume::unwritten(figures),
@@ -220,7 +220,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
-            format!("Set iodepth={iodepth}: {total} in flight over all workers give as many IOPS, each sooner.")
+            format!("Set iodepth={iodepth}: as many IOPS with {total} in flight over all workers, each sooner.")
         }
         Remedy::FewerWorkers { numjobs } => {
             format!("Set numjobs={numjobs} with iodepth=1: as many IOPS, each sooner.")

@@ -1,6 +1,6 @@
 //! Findings about figures that are held against a volume.
 
-use analyse::{Code, Finding, Quantity};
+use analyse::{Code, Finding, Quantity, Remedy};
 use units::{Bytes, count, grouped, significant};
 
 use super::{Figures, subject, whole_number};
@@ -109,14 +109,15 @@ pub(super) fn beyond_knee(figures: &Figures<'_>) -> String {
     )
 }
 
-pub(super) fn burst_running(figures: &Figures<'_>) -> String {
+pub(super) fn burst_running(finding: &Finding, figures: &Figures<'_>) -> String {
+    let part = if matches!(finding.remedy, Some(Remedy::Ramp { .. })) { "in part " } else { "" };
     let ran = if figures.has(Quantity::Runtime) {
         format!(" The run took {}.", figures.span(Quantity::Runtime))
     } else {
         String::new()
     };
     format!(
-        "{} IOPS are of the burst: in the long run the volume gives {}. Full credits last for {} at up to {} IOPS.{ran}",
+        "{} IOPS are {part}of the burst: in the long run the volume gives {}. Full credits last for {} at up to {} IOPS.{ran}",
         figures.count(Quantity::Iops),
         figures.count(Quantity::CapIops),
         figures.span(Quantity::BurstLasts),
