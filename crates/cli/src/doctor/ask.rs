@@ -59,6 +59,8 @@ fn diagnostic(things: &[String], index: usize, problem: &NoSuch) -> Diagnostic {
     let bare = asked.strip_prefix("/dev/").unwrap_or(asked);
     let near = units::closest(bare, problem.known.iter().map(String::as_str));
     let near = near.or_else(|| units::closest(asked, problem.known.iter().map(String::as_str)));
+    // What is there and of no use is not meant again.
+    let near = near.filter(|near| *near != bare);
     // Loop and memory devices that nobody uses are there by the dozen.
     let usual = |name: &&String| !name.starts_with("loop") && !name.starts_with("ram") && !name.contains('/');
     let usual: Vec<&str> = problem.known.iter().filter(usual).map(String::as_str).take(SHOWN).collect();

@@ -95,6 +95,16 @@ fn loop_devices_are_followed_to_the_disk_of_their_file() {
     assert!(!alignment("1048576"));
 }
 
+/// The kernel keeps loop devices that nobody uses, and says that they turn.
+#[test]
+fn a_loop_device_without_a_file_is_no_drive() {
+    let tree = Tree::healthy();
+    tree.stacked("loop6", "7:6", &[("queue/rotational", "1")]);
+    let outcome = tree.ask("loop6").expect_code(2);
+    assert!(outcome.stderr.contains("no file is attached"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("did you mean"), "{}", outcome.stderr);
+}
+
 #[test]
 fn stacks_that_go_round_end() {
     let tree = Tree::healthy();

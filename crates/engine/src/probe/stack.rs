@@ -95,6 +95,11 @@ pub fn stack(root: &Path, asked: &str) -> Result<Stack, NoSuch> {
     let mounts = match finder.device_named(asked)? {
         Some(number) => {
             finder.descend(number);
+            if let [Layer { name, kind: LayerKind::Disk, .. }] = finder.layers.as_slice()
+                && name.starts_with("loop")
+            {
+                return Err(finder.no_such("no file is attached to this loop device"));
+            }
             parts = finder.parts(number);
             finder.mounted(&parts)
         }
