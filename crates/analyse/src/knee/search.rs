@@ -28,6 +28,8 @@ pub struct Settings {
     pub long_s: f64,
     /// Operations that a probe is meant to see.
     pub operations: f64,
+    /// The most operations of a probe, should IOPS have grown with the depth: a simulation takes its time for each.
+    pub operations_max: f64,
     /// Seconds before each measurement that do not count.
     pub warm_up_s: f64,
     /// For the intervals.
@@ -274,7 +276,13 @@ impl Search {
         // Until all that are in flight have come round.
         let round_s = iops.map_or(0.0, |iops| f64::from(depth) / iops);
         let warm_up_s = warm_up_s.max(2.0 * round_s).min(warm_up_s.max(long_s / 2.0));
-        Probe { depth, warm_up_s, seconds: seconds.max(10.0 * round_s).clamp(short_s, long_s) }
+        let grown = nearest.map(|taken| {
+            let share = f64::from(depth) / f64::from(taken.probe.depth);
+            taken.reading.iops * share.max(1.0)
+        });
+        let most_s = grown.map_or(f64::INFINITY, |iops| self.settings.operations_max / iops);
+        let seconds = seconds.max(10.0 * round_s).clamp(short_s, long_s);
+        Probe { depth, warm_up_s: warm_up_s.min(most_s), seconds: seconds.min(most_s) }
     }
 
     /// A longer look at a depth.
@@ -529,9 +537,22 @@ mod tests {
         rung_s: 2.0,
         long_s: 6.0,
         operations: 5_000.0,
+        operations_max: f64::INFINITY,
         warm_up_s: 0.25,
         seed: 1,
     };
+
+    #[test]
+    fn no_probe_takes_more_operations_than_a_simulation_can() {
+        let settings = Settings { short_s: 0.05, warm_up_s: 0.03, operations_max: 4e6, ..DEVICE };
+        let mut search = Search::new(settings);
+        while let Some(probe) = search.next_probe() {
+            let iops = 1e6 * f64::from(probe.depth);
+            assert!(probe.whole_s() * iops < 2.1 * 4e6, "{probe:?}");
+            search.tell(&probe, Reading { iops, latency_ns: 1e3, error: 1e-3, ..Reading::default() });
+        }
+        assert_eq!(search.end(), Some(End::Deepest));
+    }
 
     /// Searches on a device that gives `iops(depth, seconds so far)` with 2 % of noise in each second.
     fn searched(settings: Settings, seed: u64, iops: impl Fn(u32, f64) -> f64) -> Search {

@@ -116,6 +116,7 @@ impl Question {
             rung_s: 7200.0,
             long_s: 7200.0,
             operations: 40_000.0,
+            operations_max: 4e6,
             warm_up_s: 0.03,
             seed: self.seeds.printed(bench.plan()),
         };
@@ -130,6 +131,7 @@ impl Question {
             rung_s: 2.0 * scale.min(1.0),
             long_s: 6.0 * scale,
             operations: 5_000.0 * scale.max(1.0),
+            operations_max: f64::INFINITY,
             warm_up_s: 0.3 * scale.min(1.0),
             ..common
         }

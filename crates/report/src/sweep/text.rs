@@ -106,7 +106,7 @@ fn depth_words(depth: f64) -> String {
 }
 
 fn time(ns: f64) -> String {
-    if ns < 1000.0 { format!("{} ns", significant(ns, 3)) } else { Nanos::new(ns.round() as u64).to_string() }
+    if ns < 999.5 { format!("{} ns", significant(ns, 3)) } else { Nanos::new(ns.round() as u64).to_string() }
 }
 
 struct Page {
