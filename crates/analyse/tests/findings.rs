@@ -63,8 +63,13 @@ fn an_engine_that_waits_at_submission_is_told_by_its_time_there() {
     assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, Some(Remedy::QueueingEngine { iodepth: 32 }));
     run.jobs[0].declared.direct = false;
     assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, Some(Remedy::Direct));
+    // Eight at a time wait for eight times as long, and for as much as before together.
+    run.jobs[0].result.submit = record::Shares::of([0, 0, ios / 8, 0, 0, 0, 0]);
+    assert_eq!(submitting(&mut run, 58_000), None);
+    let share = submitting(&mut run, 8 * 58_000).unwrap().value(Quantity::SubmissionShare).unwrap();
+    assert!((0.8..=1.0).contains(&share), "{share}");
     run.jobs[0].result.cpu.user_ns = 25 * SECOND_NS;
-    assert_eq!(submitting(&mut run, 58_000), None, "copying from memory is work and no waiting");
+    assert_eq!(submitting(&mut run, 8 * 58_000), None, "copying from memory is work and no waiting");
 }
 
 #[test]

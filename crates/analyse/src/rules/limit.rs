@@ -33,7 +33,11 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     const ALL: f64 = 0.8;
     let (declared, result) = (facts.declared(), facts.result());
     let submitting: f64 = result.kinds().map(|(_, kind)| kind.submission.sum_ns()).sum();
-    let share = if result.runtime_ns == 0 { 0.0 } else { submitting / result.runtime_ns as f64 };
+    // Operations that are handed over together wait together, and each counts all of it.
+    let calls = if facts.run.tool.name == "fio" { 0 } else { result.submit.total };
+    let together = if calls == 0 { 1.0 } else { (result.ios() as f64 / calls as f64).max(1.0) };
+    let share = if result.runtime_ns == 0 { 0.0 } else { submitting / together / result.runtime_ns as f64 };
+    let share = share.min(1.0);
     // A processor that was busy all that time did not wait.
     let waits = share >= ALL && result.cpu_share() < share - 0.2;
     (declared.queues && declared.iodepth_effective > 1 && facts.has_device() && waits).then(|| {
