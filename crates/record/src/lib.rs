@@ -19,6 +19,7 @@
 mod claim;
 mod collect;
 mod declared;
+mod figure;
 pub mod fio;
 mod input;
 mod latency;
@@ -33,6 +34,7 @@ mod store;
 pub use claim::{Claim, Claimed};
 pub use collect::{Worker, collect};
 pub use declared::{Declared, Kept, PerKind, Sizes};
+pub use figure::{Figure, FigureQuantity};
 pub use input::{Input, InputError, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, read_input};
 pub use latency::LatencyStats;
 pub use log::LogLine;

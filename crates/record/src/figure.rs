@@ -1,0 +1,149 @@
+//! One figure of a run, by its name: `read.iops`, `all.latency_p99`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DirectionResult, Kind, Run};
+
+/// Which figure of a run is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Figure {
+    /// Reads, writes or trims alone; `None` for all together.
+    pub kind: Option<Kind>,
+    /// What of them.
+    pub quantity: FigureQuantity,
+}
+
+/// What of a run's operations is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureQuantity {
+    /// Operations a second.
+    Iops,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// The mean time of an operation, in nanoseconds.
+    LatencyMean,
+    /// The time within which 99 % of the operations were done, in nanoseconds.
+    LatencyP99,
+}
+
+const QUANTITIES: [(&str, FigureQuantity); 4] = [
+    ("iops", FigureQuantity::Iops),
+    ("bytes_per_second", FigureQuantity::BytesPerSecond),
+    ("latency_mean", FigureQuantity::LatencyMean),
+    ("latency_p99", FigureQuantity::LatencyP99),
+];
+
+impl Figure {
+    /// All names there are.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        let kinds = [Some(Kind::Read), Some(Kind::Write), Some(Kind::Trim), None];
+        let figures = kinds.into_iter().flat_map(|kind| QUANTITIES.map(|(_, quantity)| Self { kind, quantity }));
+        figures.map(|figure| figure.to_string()).collect()
+    }
+
+    /// The figure of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let (kind, quantity) = name.split_once('.')?;
+        let (_, quantity) = *QUANTITIES.iter().find(|(known, _)| *known == quantity)?;
+        let kind = match Kind::ALL.into_iter().find(|known| known.name() == kind) {
+            None if kind != "all" => return None,
+            kind => kind,
+        };
+        Some(Self { kind, quantity })
+    }
+
+    /// Its value over all results of a run, per second, in bytes per second or in nanoseconds; `None` where nothing of
+    /// the kind was done. A percentile of several results is that of the worst.
+    #[must_use]
+    pub fn of(&self, run: &Run) -> Option<f64> {
+        let wanted = |kind: Kind| self.kind.is_none_or(|only| only == kind);
+        let results = || run.jobs.iter().flat_map(|job| job.result.kinds());
+        let used = || results().filter(|(kind, result)| wanted(*kind) && result.ios > 0).map(|(_, result)| result);
+        used().next()?;
+        let over_jobs = |of_job: fn(&crate::Measured) -> f64, of_kind: fn(&DirectionResult) -> f64| match self.kind {
+            None => run.jobs.iter().map(|job| of_job(&job.result)).sum(),
+            Some(_) => used().map(of_kind).sum::<f64>(),
+        };
+        match self.quantity {
+            FigureQuantity::Iops => Some(over_jobs(crate::Measured::iops, DirectionResult::iops)),
+            FigureQuantity::BytesPerSecond => {
+                Some(over_jobs(crate::Measured::bytes_per_second, DirectionResult::bytes_per_second))
+            }
+            FigureQuantity::LatencyMean => {
+                let count: u64 = used().map(|result| result.latency.count).sum();
+                let sum: f64 = used().map(|result| result.latency.sum_ns()).sum();
+                (count > 0).then(|| sum / count as f64)
+            }
+            FigureQuantity::LatencyP99 => {
+                used().filter_map(|result| result.service.percentile_ns(99.0)).max().map(|ns| ns as f64)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.kind.map_or("all", Kind::name);
+        let name = QUANTITIES.iter().find(|(_, quantity)| *quantity == self.quantity).map_or("", |(name, _)| name);
+        write!(f, "{kind}.{name}")
+    }
+}
+
+impl From<Figure> for String {
+    fn from(figure: Figure) -> Self {
+        figure.to_string()
+    }
+}
+
+impl TryFrom<String> for Figure {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::named(&name).ok_or_else(|| format!("there is no figure `{name}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{JobResult, LatencyStats, Measured};
+
+    #[test]
+    fn every_name_is_read_back() {
+        for name in Figure::names() {
+            assert_eq!(Figure::named(&name).map(|figure| figure.to_string()), Some(name));
+        }
+        assert_eq!(
+            (Figure::named("iops"), Figure::named("read.speed"), Figure::named("some.iops")),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn figures_are_those_of_all_results_together() {
+        let kind = |ios, mean_ns| DirectionResult {
+            ios,
+            bytes: ios * 4096,
+            runtime_ns: 2_000_000_000,
+            latency: LatencyStats { count: ios, mean_ns, ..LatencyStats::default() },
+            ..DirectionResult::default()
+        };
+        let job =
+            |read, write| JobResult { result: Measured { read, write, ..Measured::default() }, ..JobResult::default() };
+        let jobs = vec![job(kind(100, 10.0), kind(300, 20.0)), job(kind(200, 40.0), DirectionResult::default())];
+        let run = Run { jobs, ..Run::default() };
+        let value = |name: &str| Figure::named(name).and_then(|figure| figure.of(&run));
+        assert_eq!(
+            (value("read.iops"), value("write.iops"), value("all.iops")),
+            (Some(150.0), Some(150.0), Some(300.0))
+        );
+        assert_eq!(value("read.bytes_per_second"), Some(150.0 * 4096.0));
+        assert_eq!(value("read.latency_mean"), Some(30.0));
+        assert_eq!((value("trim.iops"), value("read.latency_p99")), (None, None));
+    }
+}
