@@ -32,6 +32,7 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own c
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Settings of the host that hold a device back'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Published benchmark procedures, ready to run'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
@@ -98,6 +99,40 @@ complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d '
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "list" -d 'The suites there are'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "run" -d 'Carry one out, or go on with it'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -l format -d 'What standard output carries; md describes them all' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l target -d 'The file or device to measure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l on -d 'A modelled volume: beside the target, or in its place' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l size -d 'How much of the target to use; not scaled [default: what the suite says, scaled]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l scale -d 'Shorten times and sizes to this share of what the suite asks for' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l state -d 'Keep what is done in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
+plain\t'A line now and then'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l restart -d 'Begin anew, whatever was done before'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'The suites there are'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Carry one out, or go on with it'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l on -d 'A modelled volume in place of the jobs\' files' -r
@@ -336,13 +371,17 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'W
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'The suites there are'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Steps, options, meaning and published figures of one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Carry one out, or go on with it'

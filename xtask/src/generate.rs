@@ -16,6 +16,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
     }
     files.push(("docs/findings.md".to_owned(), own_words(&root, &["explain", "--findings"])?));
     files.push(("docs/doctor.md".to_owned(), own_words(&root, &["doctor", "--checks"])?));
+    files.push(("docs/suites.md".to_owned(), own_words(&root, &["suite", "list", "--format", "md"])?));
     let mut stale = Vec::new();
     for (name, text) in files {
         let path = root.join(&name);

@@ -40,6 +40,9 @@ enum Command {
     /// Modelled volumes: limits, prices, sources, dates
     #[command(override_usage = "fathom catalog [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
     Catalog(CatalogOptions),
+    /// Published benchmark procedures, ready to run
+    #[command(override_usage = "fathom suite list | show NAME | run NAME [OPTIONS]", after_help = crate::suite::args::HELP)]
+    Suite(crate::suite::args::SuiteOptions),
     /// Describe job options: all of them, or one
     Options(OptionsOptions),
     /// Print the completions of a shell
@@ -402,6 +405,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
         Command::Sweep(options) => crate::sweep::command(&options, &jobs, words),
         Command::Explain(options) => crate::explain::command(&options),
         Command::Catalog(options) => crate::catalog::command(&options),
+        Command::Suite(options) => crate::suite::command(&options, words),
         Command::Options(options) => crate::options::command(options.name.as_deref()),
         Command::Completions(options) => crate::completions::command(Cli::command(), options.shell),
         Command::Fio => crate::fio::command(&[]),

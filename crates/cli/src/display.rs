@@ -20,6 +20,8 @@ pub(crate) struct Display {
     events: Events,
     started: Instant,
     shown: Option<Instant>,
+    /// What stands before all that is shown.
+    lead: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +43,18 @@ impl Display {
             Progress::Auto if Terminal::stderr().interactive => Manner::Line,
             Progress::Auto | Progress::Plain => Manner::Lines,
         };
-        Self { manner, events, started: Instant::now(), shown: None }
+        Self { manner, events, started: Instant::now(), shown: None, lead: String::new() }
+    }
+
+    /// Sets what stands before all that is shown from now on.
+    pub(crate) fn lead(&mut self, lead: &str) {
+        lead.clone_into(&mut self.lead);
+    }
+
+    /// Tells what cannot wait for the results.
+    pub(crate) fn warn(&mut self, text: &str) {
+        self.clear();
+        tell(text);
     }
 
     /// Says how far something is.
@@ -55,6 +68,7 @@ impl Display {
     }
 
     fn show(&mut self, text: &str) {
+        let text = &format!("{}{text}", self.lead);
         match self.manner {
             // Cut to the terminal: a line that wraps cannot be written over.
             Manner::Line => {

@@ -36,6 +36,7 @@ mod seeds;
 mod signals;
 mod sim;
 mod source;
+mod suite;
 mod surroundings;
 mod sweep;
 mod terminal;

@@ -180,6 +180,20 @@ impl Output {
         self.put(&text)
     }
 
+    /// Writes what a suite brought.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_suite(&mut self, document: &report::suite::Document) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Json => report::suite::json(document),
+            Kind::Markdown => report::suite::markdown(document),
+            _ => report::suite::text(document, Style { width: 100, colour: false }),
+        };
+        self.put(&text)
+    }
+
     fn put(&mut self, text: &str) -> Result<(), String> {
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
         written.map_err(|error| format!("--output {}: {}", self.path.display(), why(&error)))

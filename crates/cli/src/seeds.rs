@@ -14,6 +14,12 @@ pub(crate) struct Seeds {
 }
 
 impl Seeds {
+    /// One seed for many runs that belong together: fio's default where time is `virtual_time`, so that the same words
+    /// give the same figures, else one from the clock.
+    pub(crate) fn for_many(virtual_time: bool) -> u64 {
+        if virtual_time { REPEATED } else { Self::new(None).fresh }
+    }
+
     /// Everything from `given`; or, where none was given, `randrepeat=1` from fio's default and the rest from the
     /// clock and the process number.
     pub(crate) fn new(given: Option<u64>) -> Self {

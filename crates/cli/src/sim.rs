@@ -59,7 +59,12 @@ impl Scene {
 
     /// Simulates without anybody watching.
     pub(crate) fn simulate(&self, request: &Request<'_>, signals: &Signals) -> Run {
-        modelled::measure(request, &self.fitting, Pace::Virtual, signals, &mut Unseen).run
+        self.simulate_before(request, signals, &mut Unseen)
+    }
+
+    /// Simulates while somebody watches.
+    pub(crate) fn simulate_before(&self, request: &Request<'_>, signals: &Signals, show: &mut dyn Show) -> Run {
+        modelled::measure(request, &self.fitting, Pace::Virtual, signals, show).run
     }
 
     /// Which volumes it would be on.

@@ -17,6 +17,7 @@ mod grid;
 mod logs;
 mod own;
 pub mod progress;
+pub mod suite;
 pub mod sweep;
 mod tables;
 mod text;

@@ -7,4 +7,4 @@ mod volumes;
 
 pub(crate) use fitting::Fitting;
 pub(crate) use measure::{Pace, buffered, measure};
-pub(crate) use volumes::{Use, Volumes, read_file, used, with_key};
+pub(crate) use volumes::{Use, Volumes, read_file, read_text, used, with_key};

@@ -81,12 +81,17 @@ pub(super) fn look_up_all(words: &[&str]) -> Result<Vec<Spec>, Vec<Problem>> {
     Ok(resolved.into_iter().map(|volume| volume.spec).collect())
 }
 
-/// A file of volumes is no longer than this.
+/// A file of volumes, or of a suite, is no longer than this.
 const FILE_MAX: u64 = 1 << 20;
 
 /// The text of a file of volumes.
 pub(crate) fn read_file(path: &str) -> Result<String, String> {
-    let cannot = |why: &str| format!("the file of volumes {path} cannot be read: {why}");
+    read_text(path, "file of volumes")
+}
+
+/// The text of a small file, which is called `what` where it cannot be read.
+pub(crate) fn read_text(path: &str, what: &str) -> Result<String, String> {
+    let cannot = |why: &str| format!("the {what} {path} cannot be read: {why}");
     // Opening a pipe would wait for somebody to write, and a device may never end.
     let facts = std::fs::metadata(path).map_err(|error| cannot(&error.to_string()))?;
     if !facts.is_file() {

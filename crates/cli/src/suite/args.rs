@@ -1,0 +1,101 @@
+//! The words of `fathom suite`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::args::{PageFormat, Progress};
+
+pub(crate) const HELP: &str = "\
+A suite is a benchmark procedure as it was published: its steps in their order, what has to be so
+before, what each result means, and the figures to compare with. `suite run` carries it out on a file
+or a device, on a modelled volume, or on both side by side. It may be interrupted: the same command
+goes on with the first step that is not done. A suite of your own is a file: ./mine.toml
+(docs/suites.md describes the format).
+
+Examples:
+  fathom suite list
+  fathom suite show gcp-pd
+  fathom suite run gcp-pd --on gcp/pd-ssd@2019,size=2500GB,vcpus=32
+  fathom suite run hyperdisk --target scratch.bin --size 1g --scale 0.1
+  fathom suite run gcp-pd --target /dev/sdb --on gcp/pd-ssd,size=1TiB -o result.md
+
+Exit codes of suite run:
+  0 good                                   2 usage, or refused: nothing was touched
+  3 a step failed, or an I/O error         4 measured, but not to be trusted
+  128+n ended by signal n: what is done is kept";
+
+/// Options of `fathom suite`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SuiteOptions {
+    #[command(subcommand)]
+    pub(super) command: SuiteCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum SuiteCommand {
+    /// The suites there are
+    List(ListOptions),
+    /// Steps, options, meaning and published figures of one
+    Show(ShowOptions),
+    /// Carry one out, or go on with it
+    Run(Box<RunOptions>),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct ListOptions {
+    /// What standard output carries; md describes them all
+    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
+    pub(super) format: PageFormat,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct ShowOptions {
+    /// Its name, or a file of your own
+    pub(super) name: String,
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
+    pub(super) format: PageFormat,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct RunOptions {
+    /// Its name, or a file of your own
+    pub(super) name: String,
+    /// The file or device to measure
+    #[arg(long, value_name = "PATH|DEVICE", required_unless_present = "on")]
+    pub(super) target: Option<String>,
+    /// A modelled volume: beside the target, or in its place
+    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(super) on: Option<String>,
+    /// How much of the target to use; not scaled [default: what the suite says, scaled]
+    #[arg(long, value_name = "SIZE")]
+    pub(super) size: Option<String>,
+    /// Shorten times and sizes to this share of what the suite asks for
+    #[arg(long, value_name = "SHARE", default_value = "1")]
+    pub(super) scale: String,
+    /// Keep what is done in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]
+    #[arg(long, value_name = "FILE")]
+    pub(super) state: Option<PathBuf>,
+    /// Begin anew, whatever was done before
+    #[arg(long)]
+    pub(super) restart: bool,
+    /// Permit writes to this block device although it holds data; may be repeated
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) allow_destroy: Vec<PathBuf>,
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
+    pub(super) format: PageFormat,
+    /// Also write FILE, by its ending: .json .md .txt; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Vec<PathBuf>,
+    /// Say what would be touched, how much and for how long, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Everything random derives from it
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// Progress on standard error
+    #[arg(long, value_enum, default_value_t = Progress::Auto)]
+    pub(super) progress: Progress,
+}

@@ -1,0 +1,242 @@
+//! What is asked of a suite: on what, how much of it, and how much shorter than it was published.
+
+use std::path::Path;
+
+use job::{Around, Diagnostic, Dialect, Plan, Size};
+use units::{Bytes, Nanos};
+use volume::catalogue;
+
+use super::Refusal;
+use super::args::RunOptions;
+use super::read::filled;
+use super::schema::{Setting, Step, Suite};
+use crate::source::Outside;
+use crate::{diagnostics, modelled, sim};
+
+/// Where a step is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// On the files and devices of this host.
+    Host,
+    /// On a modelled volume, in virtual time.
+    Model,
+}
+
+/// The options of a run, understood.
+pub(super) struct Question {
+    pub(super) suite: Suite,
+    pub(super) target: Option<String>,
+    pub(super) on: Option<String>,
+    pub(super) scale: f64,
+    /// Bytes of the target that are used.
+    pub(super) target_bytes: Option<u64>,
+    /// Bytes of the volume that are used.
+    pub(super) volume_bytes: Option<u64>,
+    pub(super) allow_destroy: Vec<std::path::PathBuf>,
+}
+
+/// What a modelled volume is called in the jobs of steps.
+const VOLUME: &str = "/dev/modelled";
+/// Sizes are cut to multiples of this and are no less than the other.
+const SIZE_STEP: u64 = 1 << 20;
+const SIZE_LEAST: u64 = 16 << 20;
+/// Into how many parts a size may be cut, and what they are multiples of.
+const PARTS_MOST: u64 = 16;
+const ALIGN: u64 = 4096;
+/// The processors of a machine in the way of a model.
+const MODEL_CPUS: &str = "0-11";
+
+impl Question {
+    pub(super) fn read(options: &RunOptions, suite: Suite) -> Result<Self, Refusal> {
+        let scale = share(&options.scale).ok_or_else(|| {
+            let text = &options.scale;
+            Refusal::Words(vec![format!("--scale {text}: write a share above 0 and up to 1, such as --scale 0.01")])
+        })?;
+        let published = bytes_of(&suite.size).map_err(|message| {
+            let place = suite.text.place(&suite.size_at);
+            Refusal::Jobs(vec![Diagnostic::error("suite", message).at(place).remedy("write it as fio does: 100g")])
+        })?;
+        let given = options.size.as_deref().map(bytes_of).transpose();
+        let given = given.map_err(|message| Refusal::Words(vec![format!("--size: {message}")]))?;
+        let scaled = |bytes: u64| {
+            let scaled = (bytes as f64 * scale) as u64;
+            (scaled / SIZE_STEP * SIZE_STEP).max(SIZE_LEAST).min(bytes)
+        };
+        let used = |as_a_whole: bool, all: Option<u64>| match all {
+            Some(all) if as_a_whole => scaled(all),
+            all => scaled(published).min(all.unwrap_or(u64::MAX)),
+        };
+        let of_volume = |all: u64| given.map_or_else(|| used(suite.whole, Some(all)), |given| given.min(all));
+        let volume_bytes = options.on.as_deref().map(|words| volume_size(words).map(of_volume));
+        let volume_bytes = volume_bytes.transpose()?;
+        let mut question = Self {
+            target: options.target.clone(),
+            on: options.on.clone(),
+            scale,
+            target_bytes: None,
+            volume_bytes,
+            allow_destroy: options.allow_destroy.clone(),
+            suite,
+        };
+        let device = question.device_bytes();
+        // What is larger than a device is for the checks to refuse.
+        question.target_bytes =
+            options.target.is_some().then(|| given.unwrap_or_else(|| used(question.suite.whole, device)));
+        Ok(question)
+    }
+
+    /// The size of the target, where it is a device.
+    fn device_bytes(&self) -> Option<u64> {
+        let target = self.target.as_ref()?;
+        let names = self.suite.steps.first().and_then(|step| step.jobs.first());
+        let name = names.into_iter().flatten().rev().find(|setting| setting.key == "filename");
+        let path = name.map_or_else(|| target.clone(), |name| name.value.replace("{target}", target));
+        let seen = engine::files::look(Path::new(&path)).ok().flatten()?;
+        (seen.kind == engine::files::FileKind::Block).then_some(seen.bytes)
+    }
+
+    /// Where each step is carried out.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<> {
+        let places = [self.target.is_some().then_some(Place::Host), self.on.is_some().then_some(Place::Model)];
+        places.into_iter().flatten()
+    }
+
+    /// The jobs of a step, with times and sizes as they are asked for.
+    pub(super) fn plan(&self, step: &Step, place: Place) -> Result<Plan, Vec<Diagnostic>> {
+        let words = self.words(step, place);
+        let volume = if place == Place::Model { self.on.as_deref() } else { None };
+        let mut around: Around = sim::around(volume);
+        // One result for each step, whatever the number of its workers.
+        around.after.push(("group_reporting".to_owned(), "1".to_owned()));
+        let args: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();
+        let parsed = job::parse_job_arguments(&args, &[], &around, Dialect::Strict, &Outside);
+        let (mut plan, _) = parsed.into_result().map_err(|problems| self.located(step, place, problems))?;
+        for job in &mut plan.jobs {
+            job.extent.runtime = self.scaled_time(job.extent.runtime);
+            job.extent.ramp_time = self.scaled_time(job.extent.ramp_time);
+        }
+        Ok(plan)
+    }
+
+    fn scaled_time(&self, time: Nanos) -> Nanos {
+        if time == Nanos::ZERO {
+            time
+        } else {
+            Nanos::from_secs_f64(time.secs_f64() * self.scale).max(Nanos::from_millis(1))
+        }
+    }
+
+    /// The step as words of a command line, each with the setting that it is made of.
+    fn words<'a>(&self, step: &'a Step, place: Place) -> Vec<(String, Option<&'a Setting>)> {
+        let (target, bytes) = match place {
+            Place::Host => (self.target.clone(), self.target_bytes),
+            Place::Model => (Some(VOLUME.to_owned()), self.volume_bytes),
+        };
+        let cpus = match (place, engine::probe::last_processor()) {
+            (Place::Model, _) => MODEL_CPUS.to_owned(),
+            (Place::Host, last) => format!("0-{last}"),
+        };
+        let bytes = bytes.unwrap_or_default();
+        let mut names = vec![
+            ("target".to_owned(), target.unwrap_or_default()),
+            ("size".to_owned(), bytes.to_string()),
+            ("cpus".to_owned(), cpus),
+        ];
+        names.extend(
+            (2..=PARTS_MOST).map(|parts| (format!("size/{parts}"), (bytes / parts / ALIGN * ALIGN).to_string())),
+        );
+        let several = step.jobs.len() > 1;
+        let mut words = Vec::new();
+        for (index, job) in step.jobs.iter().enumerate() {
+            let number = if several { format!("-{}", index + 1) } else { String::new() };
+            words.push((format!("--name={}{number}", step.name), None));
+            let word = |one: &'a Setting| (format!("--{}={}", one.key, filled(&one.value, &names)), Some(one));
+            words.extend(job.iter().map(word));
+        }
+        words
+    }
+
+    /// Problems with the words of a step, at the settings that they are made of.
+    pub(super) fn located(&self, step: &Step, place: Place, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let words = self.words(step, place);
+        let setting = |column: usize| {
+            let mut begin = 1;
+            words.iter().find_map(|(word, setting)| {
+                let end = begin + word.chars().count() + 1;
+                let hit = (begin..end).contains(&column);
+                begin = end;
+                hit.then_some(*setting)
+            })
+        };
+        let mut problems = problems;
+        for problem in &mut problems {
+            let found = problem.place.as_ref().filter(|place| &*place.source == "command line");
+            if let Some(setting) = found.and_then(|place| setting(place.column)) {
+                let at = setting.map_or(&step.at, |setting| &setting.at);
+                problem.place = Some(self.suite.text.place(at));
+            }
+            problem.notes.push(format!("in the step `{}` of the suite `{}`", step.name, self.suite.name));
+        }
+        problems
+    }
+
+    /// How a figure's place on the command line would read for fio.
+    pub(super) fn fio_line(step: &Step) -> Vec<String> {
+        let jobs = step.jobs.iter().enumerate().map(|(index, job)| {
+            let number = if step.jobs.len() > 1 { format!("-{}", index + 1) } else { String::new() };
+            let words = job.iter().map(|one| format!("--{}={}", one.key, one.value));
+            std::iter::once(format!("--name={}{number}", step.name)).chain(words).collect::<Vec<_>>().join(" ")
+        });
+        jobs.collect()
+    }
+}
+
+/// Bytes of a size as fio writes it.
+pub(super) fn bytes_of(text: &str) -> Result<u64, String> {
+    let words = ["--name=size".to_owned(), format!("--size={text}")];
+    let parsed = job::parse_job_arguments(&words, &[], &Around::default(), Dialect::Strict, &Outside);
+    let remedy = "write it as fio does: 100g";
+    let (plan, _) = parsed.into_result().map_err(|problems| {
+        let said = problems.first().map_or(String::new(), |problem| problem.message.clone());
+        format!("`{text}` is no size: {said}; {remedy}")
+    })?;
+    match plan.jobs.first().and_then(|job| job.extent.size) {
+        Some(Size::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes.get()),
+        _ => Err(format!("`{text}` is no number of bytes; {remedy}")),
+    }
+}
+
+/// The size of a modelled volume.
+fn volume_size(words: &str) -> Result<u64, Refusal> {
+    match catalogue::resolve_all(&[words], &modelled::read_file) {
+        Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),
+        Err(problems) => {
+            let told = |problem| {
+                let there = diagnostics::place_in_volume(problem);
+                let source = if there.source.as_ref() == "volume" { "--on".into() } else { there.source.clone() };
+                diagnostics::of_volume(problem, job::Place { source, ..there })
+            };
+            Err(Refusal::Jobs(problems.iter().map(told).collect()))
+        }
+    }
+}
+
+/// `0.01` or `1%`.
+fn share(text: &str) -> Option<f64> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share = number.trim().parse::<f64>().ok()? / unit;
+    (share > 0.0 && share <= 1.0).then_some(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_sizes_are_read_with_their_units() {
+        assert_eq!((share("0.01"), share("1%"), share("1")), (Some(0.01), Some(0.01), Some(1.0)));
+        assert_eq!((share("0"), share("2"), share("-1"), share("NaN"), share("x")), (None, None, None, None, None));
+        assert_eq!(bytes_of("16m"), Ok(16 << 20));
+        assert!(bytes_of("10%").is_err() && bytes_of("soon").is_err() && bytes_of("0").is_err());
+    }
+}

@@ -1,0 +1,43 @@
+//! The procedures of `suites/`, and files of one's own.
+
+use job::Diagnostic;
+use units::closest;
+
+use super::read::read;
+use super::schema::{Suite, Text};
+use crate::modelled;
+
+macro_rules! suites {
+    ($($name:literal),* $(,)?) => {
+        /// Names and texts of the procedures there are.
+        pub(super) const TEXTS: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../../../suites/", $name, ".toml")))),*];
+    };
+}
+
+suites!["gcp-pd", "gcp-local-ssd", "hyperdisk", "vultr", "nutanix-2m", "snia-iops", "ai-training", "ai-inference",];
+
+/// All procedures. A test reads them: none has a problem.
+pub(super) fn all() -> Vec<Suite> {
+    TEXTS.iter().filter_map(|(name, text)| read(&Text::new(&format!("suites/{name}.toml"), text)).ok()).collect()
+}
+
+/// The procedure of this name, or the file.
+pub(super) fn find(name: &str) -> Result<Suite, Vec<Diagnostic>> {
+    if name.contains('/') || name.ends_with(".toml") {
+        let text = modelled::read_text(name, "suite").map_err(|why| vec![Diagnostic::error("suite", why)])?;
+        return read(&Text::new(name, &text));
+    }
+    match TEXTS.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => read(&Text::new(&format!("suites/{name}.toml"), text)),
+        None => {
+            let near = closest(name, TEXTS.iter().map(|(known, _)| *known));
+            let known: Vec<&str> = TEXTS.iter().map(|(known, _)| *known).collect();
+            let remedy = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}; a file of your own has a slash or .toml in its name", known.join(", ")),
+            };
+            Err(vec![Diagnostic::error("suite", format!("there is no suite `{name}`")).remedy(remedy)])
+        }
+    }
+}

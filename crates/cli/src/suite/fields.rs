@@ -1,0 +1,196 @@
+//! A table of a file taken apart key by key; what is left over is a problem.
+
+use std::ops::Range;
+
+use job::Diagnostic;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use units::closest;
+
+use super::schema::Text;
+
+/// Everything that is wrong with a file, as it is found.
+pub(super) struct Faults {
+    pub(super) text: Text,
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+impl Faults {
+    pub(super) fn add(&mut self, at: &Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
+        let problem = Diagnostic::error("suite", message.into()).at(self.text.place(at));
+        self.problems.push(problem.remedy(remedy.into()));
+    }
+}
+
+/// One table, and which of its keys were asked for.
+pub(super) struct Fields<'t> {
+    table: &'t DeTable<'t>,
+    pub(super) at: Range<usize>,
+    pub(super) name: String,
+    asked: Vec<&'static str>,
+}
+
+impl<'t> Fields<'t> {
+    pub(super) fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
+        Self { table, at, name: name.into(), asked: Vec::new() }
+    }
+
+    pub(super) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+        self.asked.push(key);
+        self.table.get(key)
+    }
+
+    /// The place of a key's value, or else that of the table.
+    pub(super) fn place(&self, key: &str) -> Range<usize> {
+        self.table.get(key).map_or_else(|| self.at.clone(), Spanned::span)
+    }
+
+    pub(super) fn text(&mut self, key: &'static str, faults: &mut Faults) -> Option<String> {
+        let value = self.value(key)?;
+        let text = value.get_ref().as_str().map(str::to_owned);
+        if text.is_none() {
+            faults.add(&value.span(), format!("`{key}` is a text, not {}", kind(value)), "write it in quotes");
+        }
+        text
+    }
+
+    /// A text that must be there.
+    pub(super) fn needed(&mut self, key: &'static str, faults: &mut Faults) -> String {
+        if !self.table.contains_key(key) {
+            faults.add(&self.at, format!("{} has no `{key}`", self.name), format!("write `{key} = \"...\"`"));
+        }
+        self.text(key, faults).unwrap_or_default()
+    }
+
+    /// A list of texts, each with its place.
+    pub(super) fn texts(&mut self, key: &'static str, faults: &mut Faults) -> Vec<(String, Range<usize>)> {
+        let Some(value) = self.value(key) else { return Vec::new() };
+        let Some(list) = value.get_ref().as_array() else {
+            faults.add(&value.span(), format!("`{key}` is a list, not {}", kind(value)), "write it in brackets");
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        for value in list.iter() {
+            match value.get_ref().as_str() {
+                Some(text) => texts.push((text.to_owned(), value.span())),
+                None => {
+                    let message = format!("`{key}` holds texts, not {}", kind(value));
+                    faults.add(&value.span(), message, "write each in quotes");
+                }
+            }
+        }
+        texts
+    }
+
+    pub(super) fn switch(&mut self, key: &'static str, faults: &mut Faults) -> bool {
+        let Some(value) = self.value(key) else { return false };
+        value.get_ref().as_bool().unwrap_or_else(|| {
+            faults.add(&value.span(), format!("`{key}` is a switch, not {}", kind(value)), "write true or false");
+            false
+        })
+    }
+
+    /// A number above zero.
+    pub(super) fn number(&mut self, key: &'static str, faults: &mut Faults) -> Option<f64> {
+        let value = self.value(key)?;
+        let number = number(value.get_ref()).filter(|number| *number > 0.0);
+        if number.is_none() {
+            let message = format!("`{key}` is a number above 0, not {}", kind(value));
+            faults.add(&value.span(), message, "write the number without quotes and without its unit");
+        }
+        number
+    }
+
+    /// A whole number from 1 on.
+    pub(super) fn whole(&mut self, key: &'static str, most: u32, faults: &mut Faults) -> Option<u32> {
+        let number = self.number(key, faults)?;
+        let whole = (number.fract() == 0.0 && number <= f64::from(most)).then_some(number as u32);
+        if whole.is_none() {
+            faults.add(&self.place(key), format!("`{key}` is a whole number"), format!("write one from 1 to {most}"));
+        }
+        whole
+    }
+
+    pub(super) fn table(&mut self, key: &'static str, faults: &mut Faults) -> Option<Fields<'t>> {
+        let value = self.value(key)?;
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            faults.add(
+                &value.span(),
+                format!("`{key}` is a table, not {}", kind(value)),
+                "write it as { key = value }",
+            );
+        }
+        table.map(|table| Fields::new(table, value.span(), format!("`{key}`")))
+    }
+
+    /// A list of tables.
+    pub(super) fn tables(&mut self, key: &'static str, faults: &mut Faults) -> Vec<Fields<'t>> {
+        let Some(value) = self.value(key) else { return Vec::new() };
+        let list = value.get_ref().as_array().map_or_else(|| vec![value], |list| list.iter().collect());
+        let mut tables = Vec::new();
+        for value in list {
+            match value.get_ref().as_table() {
+                Some(table) => tables.push(Fields::new(table, value.span(), format!("this `{key}`"))),
+                None => {
+                    let message = format!("`{key}` holds tables, not {}", kind(value));
+                    faults.add(&value.span(), message, "write each as { key = value }");
+                }
+            }
+        }
+        tables
+    }
+
+    /// All entries in the order in which they are written.
+    pub(super) fn entries(&self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
+        let mut entries: Vec<_> = self.table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        entries.into_iter().map(|(key, value)| (key.get_ref().to_string(), value)).collect()
+    }
+
+    /// Complains of keys that nobody asked for.
+    pub(super) fn finish(self, faults: &mut Faults) {
+        for (key, _) in self.table.iter() {
+            let name = key.get_ref().as_ref();
+            if !self.asked.contains(&name) {
+                let remedy = match closest(name, self.asked.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("it may have {}", self.asked.join(", ")),
+                };
+                faults.add(&key.span(), format!("{} has no key `{name}`", self.name), remedy);
+            }
+        }
+    }
+}
+
+/// What a value is, in words.
+pub(super) fn kind(value: &Spanned<DeValue>) -> &'static str {
+    match value.get_ref() {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "such a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+fn number(value: &DeValue) -> Option<f64> {
+    let parsed = match value {
+        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
+        DeValue::Float(float) => float.as_str().parse().ok(),
+        _ => None,
+    };
+    parsed.filter(|number: &f64| number.is_finite())
+}
+
+/// A value of a job option, as fio writes it.
+pub(super) fn word(value: &Spanned<DeValue>) -> Option<String> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Boolean(switch) => Some(u8::from(*switch).to_string()),
+        DeValue::Integer(integer) if integer.radix() == 10 => Some(integer.as_str().to_owned()),
+        DeValue::Float(float) => Some(float.as_str().to_owned()),
+        _ => None,
+    }
+}

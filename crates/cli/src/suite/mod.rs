@@ -1,0 +1,354 @@
+//! `fathom suite`: published benchmark procedures, step by step, beside the figures that were published of them.
+//!
+//! A procedure is data (`suites/*.toml`); each of its steps is a run or a simulation like any other.
+
+pub(crate) mod args;
+mod ask;
+mod bench;
+mod builtin;
+mod fields;
+mod pages;
+mod read;
+mod schema;
+mod state;
+
+use std::path::PathBuf;
+
+use analyse::knee::steady::Window;
+use job::Diagnostic;
+use report::suite::{Document, Outcome, Row};
+
+use crate::args::PageFormat;
+use crate::diagnostics;
+use crate::display::Display;
+use crate::events::Events;
+use crate::exit::Exit;
+use crate::outputs::{self, Output};
+use crate::run;
+use crate::seeds::Seeds;
+use crate::signals::Signals;
+use crate::terminal::{Terminal, tell};
+use args::{RunOptions, SuiteCommand, SuiteOptions};
+use ask::{Place, Question};
+use schema::Step;
+use state::{Lock, State, Taken};
+
+/// Lists, describes or carries out.
+pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Exit {
+    match &options.command {
+        SuiteCommand::List(options) => outputs::say(&pages::list(&builtin::all(), options.format)),
+        SuiteCommand::Show(options) => match builtin::find(&options.name) {
+            Ok(suite) => outputs::say(&pages::show(&suite, options.format, Terminal::stdout())),
+            Err(problems) => refuse(&Refusal::Jobs(problems)),
+        },
+        SuiteCommand::Run(options) => carry_out(options, words).unwrap_or_else(|refusal| refuse(&refusal)),
+    }
+}
+
+/// Why nothing was touched.
+enum Refusal {
+    /// What is wrong with a suite, a job or a volume.
+    Jobs(Vec<Diagnostic>),
+    /// Everything else, a line each.
+    Words(Vec<String>),
+    /// The host is to blame.
+    Host(String),
+}
+
+impl Refusal {
+    /// On one line.
+    fn line(&self) -> String {
+        match self {
+            Self::Jobs(problems) => {
+                problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; ")
+            }
+            Self::Words(words) => words.join("; "),
+            Self::Host(text) => text.clone(),
+        }
+    }
+}
+
+fn refuse(refusal: &Refusal) -> Exit {
+    match refusal {
+        Refusal::Jobs(problems) => diagnostics::print(problems),
+        Refusal::Words(problems) => {
+            problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
+            tell("fathom: nothing was touched\n");
+        }
+        Refusal::Host(problem) => {
+            tell(&format!("fathom: {problem}\n"));
+            return Exit::Environment;
+        }
+    }
+    Exit::Usage
+}
+
+/// Checks everything, goes on where an earlier run was interrupted, and tells how it ended.
+fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Refusal> {
+    let suite = builtin::find(&options.name).map_err(Refusal::Jobs)?;
+    let question = Question::read(options, suite)?;
+    let seed = options.seed.unwrap_or_else(|| Seeds::for_many(question.target.is_none()));
+    let checked = bench::check_all(&question, Seeds::new(Some(seed)));
+    if options.dry_run {
+        return Ok(dry_run(&question, seed, checked));
+    }
+    checked?;
+    let usual = || state::usual_path(&question).map_err(Refusal::Host);
+    let path = options.state.clone().map_or_else(usual, Ok)?;
+    let _lock = Lock::take(&path).map_err(|problem| Refusal::Words(vec![problem]))?;
+    let kept = match options.restart {
+        true => None,
+        false => State::load(&path, &question, options.seed).map_err(|problem| Refusal::Words(vec![problem]))?,
+    };
+    let mut files = Output::open_documents(&options.output).map_err(|problem| Refusal::Words(vec![problem]))?;
+    let signals = Signals::install().map_err(|error| Refusal::Host(format!("cannot listen to signals: {error}")))?;
+    let state = kept.unwrap_or_else(|| State::new(&question, seed));
+    let display = Display::new(options.progress, Events::none());
+    let mut session = Session { question: &question, state, path, signals: &signals, display };
+    if session.state.done() > 0 {
+        session.display.say(&format!("going on: {} steps were done before", session.state.done()));
+    }
+    let ended = session.all_steps();
+    let Session { state, path, display, .. } = session;
+    drop(display.end());
+    let document = document(&question, &state, words, ended.is_ok_and_finished());
+    let (exit, written) = conclude(options, &document, &mut files);
+    match ended {
+        Ended::Unkept(problem) => {
+            tell(&format!("fathom: {problem}\n"));
+            Ok(Exit::Environment)
+        }
+        Ended::Signal(signal) => {
+            tell(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
+            Ok(Exit::Signal(signal))
+        }
+        Ended::Finished => {
+            // The next run of the same command is a new one. A file that stays is only in its way.
+            if written {
+                let _ = std::fs::remove_file(&path);
+            }
+            Ok(exit)
+        }
+    }
+}
+
+/// The last line of every dry run; of many steps it stands once.
+const TOUCHED: &str = "nothing was touched";
+
+/// What would be done.
+fn dry_run(question: &Question, seed: u64, checked: Result<(), Refusal>) -> Exit {
+    if let Err(Refusal::Jobs(problems)) = &checked {
+        return refuse(&Refusal::Jobs(problems.clone()));
+    }
+    let mut text = pages::plan(question);
+    for step in &question.suite.steps {
+        match bench::told(question, step, Seeds::new(Some(seed))) {
+            Ok(told) => {
+                let told: String =
+                    told.lines().filter(|line| *line != TOUCHED).map(|line| format!("  {line}\n")).collect();
+                text.push_str(&format!("\n{}\n{told}", step.name));
+            }
+            Err(refusal) => return refuse(&refusal),
+        }
+    }
+    text.push_str(&format!("\n{TOUCHED}\n"));
+    match (outputs::say(&text), checked) {
+        (_, Err(refusal)) => refuse(&refusal),
+        (said, Ok(())) => said,
+    }
+}
+
+/// A suite that is carried out.
+struct Session<'a> {
+    question: &'a Question,
+    state: State,
+    path: PathBuf,
+    signals: &'a Signals,
+    display: Display,
+}
+
+/// How it ended.
+enum Ended {
+    Finished,
+    Signal(i32),
+    /// What was done cannot be kept.
+    Unkept(String),
+}
+
+impl Ended {
+    fn is_ok_and_finished(&self) -> bool {
+        matches!(self, Self::Finished)
+    }
+}
+
+impl Session<'_> {
+    fn all_steps(&mut self) -> Ended {
+        let suite = &self.question.suite;
+        // Before the first step: a place that cannot be written to is known before an hour is spent.
+        if let Err(problem) = self.state.save(&self.path) {
+            return Ended::Unkept(problem);
+        }
+        let once = |step: &&Step| step.once || suite.rounds.is_none();
+        for step in suite.steps.iter().filter(once) {
+            if let Some(ended) = self.one(step, 0) {
+                return ended;
+            }
+        }
+        for round in 1..=suite.rounds.as_ref().map_or(0, |rounds| rounds.most) {
+            if rounds_end(self.question, &self.state, round - 1) {
+                break;
+            }
+            for step in suite.steps.iter().filter(|step| !step.once) {
+                if let Some(ended) = self.one(step, round) {
+                    return ended;
+                }
+            }
+        }
+        Ended::Finished
+    }
+
+    /// One step of one round, unless it is done.
+    fn one(&mut self, step: &Step, round: usize) -> Option<Ended> {
+        if self.state.of(&step.name, round).is_some() {
+            return None;
+        }
+        let seeds = Seeds::new(Some(self.state.seed.wrapping_add(round as u64)));
+        let steps = &self.question.suite.steps;
+        let number = steps.iter().position(|known| known.name == step.name).map_or(0, |at| at + 1);
+        let of_round = if round > 0 { format!("round {round}, ") } else { String::new() };
+        self.display.lead(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
+        self.display.say("begins");
+        let mut taken = Taken { step: step.name.clone(), round, measured: None, modelled: None };
+        for place in self.question.places() {
+            let outcome = bench::carry_out(self.question, step, place, seeds, self.signals, &mut self.display);
+            let Some(outcome) = outcome else { return self.signals.end().map(Ended::Signal) };
+            if let Outcome::Failed(reason) = &outcome {
+                self.display.warn(&format!("fathom: {}: failed: {reason}; the other steps go on\n", step.name));
+            }
+            match place {
+                Place::Host => taken.measured = Some(outcome),
+                Place::Model => taken.modelled = Some(outcome),
+            }
+        }
+        self.state.add(taken);
+        self.state.save(&self.path).err().map(Ended::Unkept)
+    }
+}
+
+/// The first figure of a step in each of the first `rounds` rounds; `None` where one failed.
+fn followed(question: &Question, state: &State, step: &str, rounds: usize) -> Option<Vec<f64>> {
+    let value = |round| {
+        let taken = state.of(step, round)?;
+        let outcome = if question.target.is_some() { &taken.measured } else { &taken.modelled };
+        outcome.as_ref()?.value(0)
+    };
+    (1..=rounds).map(value).collect()
+}
+
+fn is_steady(question: &Question, state: &State, rounds: usize) -> bool {
+    let steady = |step: &String| {
+        let values = followed(question, state, step, rounds).unwrap_or_default();
+        Window::of(&values).is_some_and(|window| window.is_steady())
+    };
+    question.suite.rounds.as_ref().is_some_and(|of| of.follow.iter().all(steady))
+}
+
+/// Whether no more rounds are to be done after this many: they are steady, or nobody could tell.
+fn rounds_end(question: &Question, state: &State, rounds: usize) -> bool {
+    let Some(of) = &question.suite.rounds else { return true };
+    let lost = of.follow.iter().any(|step| followed(question, state, step, rounds).is_none());
+    lost || is_steady(question, state, rounds)
+}
+
+/// Rounds whose mean is the result of a step.
+const WINDOW: usize = 5;
+
+/// What is done, in the order of the steps.
+fn document(question: &Question, state: &State, words: &[String], finished: bool) -> Document {
+    let suite = &question.suite;
+    let steps = suite.steps.iter().filter_map(|step| result(step, state)).collect();
+    let rounds = suite.rounds.as_ref().map(|rounds| {
+        let complete = |round: &usize| {
+            suite.steps.iter().filter(|step| !step.once).all(|step| state.of(&step.name, *round).is_some())
+        };
+        let done = (1..=rounds.most).take_while(complete).count();
+        report::suite::Rounds { done, most: rounds.most, steady: is_steady(question, state, done) }
+    });
+    Document {
+        suite: suite.name.clone(),
+        title: suite.title.clone(),
+        source: suite.source.clone(),
+        date: suite.date.clone(),
+        command_line: run::command_line(words),
+        seed: state.seed,
+        target: question.target.clone(),
+        on: question.on.clone(),
+        scale: question.scale,
+        target_bytes: question.target_bytes,
+        volume_bytes: question.volume_bytes,
+        drained: suite.drained,
+        preconditions: suite.preconditions.clone(),
+        rounds,
+        steps,
+        of_steps: suite.steps.len(),
+        finished,
+    }
+}
+
+/// What a step brought: of several rounds the means of the last five, and what was found in the last.
+fn result(step: &Step, state: &State) -> Option<report::suite::Step> {
+    let rounds = (1..).take_while(|round| state.of(&step.name, *round).is_some()).count();
+    let window: Vec<&Taken> = match rounds {
+        0 => state.of(&step.name, 0).into_iter().collect(),
+        rounds => {
+            let first = rounds.saturating_sub(WINDOW) + 1;
+            (first..=rounds).filter_map(|round| state.of(&step.name, round)).collect()
+        }
+    };
+    let last = *window.last()?;
+    let mean = |of: fn(&Taken) -> &Option<Outcome>, index: usize| {
+        let values: Option<Vec<f64>> = window.iter().map(|taken| of(taken).as_ref()?.value(index)).collect();
+        values.filter(|values| !values.is_empty()).map(|values| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let row = |(index, measured): (usize, &schema::Measured)| Row {
+        figure: measured.figure,
+        published: measured.published.clone(),
+        measured: mean(|taken| &taken.measured, index),
+        modelled: mean(|taken| &taken.modelled, index),
+    };
+    Some(report::suite::Step {
+        name: step.name.clone(),
+        title: step.title.clone(),
+        measured: last.measured.clone(),
+        modelled: last.modelled.clone(),
+        rows: step.figures.iter().enumerate().map(row).collect(),
+    })
+}
+
+fn outcomes(document: &Document) -> impl Iterator<Item = &Outcome> {
+    document.steps.iter().flat_map(|step| step.measured.iter().chain(&step.modelled))
+}
+
+fn has_failed(document: &Document) -> bool {
+    outcomes(document).any(|outcome| matches!(outcome, Outcome::Failed(_)))
+}
+
+/// Writes the results and says how it all ended, and whether all of them are written.
+fn conclude(options: &RunOptions, document: &Document, files: &mut [Output]) -> (Exit, bool) {
+    let terminal = Terminal::stdout();
+    let style = report::Style { width: terminal.width, colour: terminal.colour };
+    let said = outputs::say(&match options.format {
+        PageFormat::Text => report::suite::text(document, style),
+        PageFormat::Json => report::suite::json(document),
+        PageFormat::Md => report::suite::markdown(document),
+    });
+    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_suite(document).err()).collect();
+    unwritten.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
+    let written = said == Exit::Good && unwritten.is_empty();
+    let exit = match said {
+        Exit::Good if !unwritten.is_empty() || has_failed(document) => Exit::Environment,
+        Exit::Good if outcomes(document).any(Outcome::is_distrusted) => Exit::Distrust,
+        said => said,
+    };
+    (exit, written)
+}

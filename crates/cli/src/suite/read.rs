@@ -1,0 +1,360 @@
+//! A procedure, from TOML. `docs/suites.md` describes the format for those who write one.
+
+use std::ops::Range;
+
+use job::Diagnostic;
+use record::Figure;
+use report::suite::{Published, Unit};
+use toml::de::DeTable;
+use units::closest;
+
+use super::fields::{Faults, Fields, kind, word};
+use super::schema::{Measured, Rounds, Setting, Step, Suite, Text};
+
+/// The most rounds, where a procedure does not say.
+const ROUNDS: usize = 25;
+/// The most steps that one entry of a file makes.
+const STEPS: usize = 4096;
+
+/// Reads a procedure, or tells everything that is wrong with its words.
+pub(super) fn read(text: &Text) -> Result<Suite, Vec<Diagnostic>> {
+    let (root, errors) = DeTable::parse_recoverable(&text.text);
+    let mut faults = Faults { text: text.clone(), problems: Vec::new() };
+    for error in &errors {
+        let end = text.text.len();
+        let remedy = "write TOML, as in the example of docs/suites.md";
+        faults.add(&error.span().unwrap_or(end..end), error.message(), remedy);
+    }
+    if !errors.is_empty() {
+        return Err(faults.problems);
+    }
+    let suite = suite(Fields::new(root.get_ref(), 0..0, "the file"), &mut faults);
+    faults.problems.sort_by_key(|problem| problem.place.as_ref().map(|place| (place.line, place.column)));
+    if faults.problems.is_empty() { Ok(suite) } else { Err(faults.problems) }
+}
+
+fn suite(mut root: Fields, faults: &mut Faults) -> Suite {
+    let head = root.table("suite", faults);
+    if head.is_none() && faults.problems.is_empty() {
+        faults.add(&(0..0), "there is no [suite] in it", "begin with [suite] and its `name`, `title` and `source`");
+    }
+    let options = root.table("options", faults).map_or_else(Vec::new, |fields| settings(&fields, faults));
+    let rounds = root.table("rounds", faults).map(|mut fields| {
+        let follow = fields.texts("follow", faults);
+        let most = fields.whole("most", 1000, faults).map_or(ROUNDS, |most| most as usize);
+        let at = fields.at.clone();
+        fields.finish(faults);
+        (follow, most, at)
+    });
+    let mut steps: Vec<Step> = Vec::new();
+    let written = root.tables("step", faults);
+    if written.is_empty() {
+        faults.add(&(0..0), "there is no step in it", "write a [[step]] with its `name`, `measure` and `options`");
+    }
+    for fields in written {
+        let at = fields.place("name");
+        let mut told = false;
+        for step in step(fields, &options, faults) {
+            if !told && steps.iter().any(|known| known.name == step.name) {
+                told = true;
+                let remedy = "give each its own name, with a {key} for each key of `each`";
+                faults.add(&at, format!("two steps are called `{}`", step.name), remedy);
+            }
+            steps.push(step);
+        }
+    }
+    let rounds = rounds.map(|(follow, most, at)| {
+        if follow.is_empty() {
+            faults.add(
+                &at,
+                "`rounds` follow no step",
+                "write `follow = [\"STEP\"]`: the steps that have to become steady",
+            );
+        }
+        for (name, at) in &follow {
+            if !steps.iter().any(|step| step.name == *name && !step.once) {
+                let near = closest(name, steps.iter().map(|step| step.name.as_str()));
+                let remedy = near.map_or_else(|| "name a step".to_owned(), |near| format!("did you mean `{near}`?"));
+                faults.add(at, format!("no step that is repeated is called `{name}`"), remedy);
+            }
+        }
+        Rounds { follow: follow.into_iter().map(|(name, _)| name).collect(), most }
+    });
+    root.finish(faults);
+    let mut suite = Suite {
+        name: String::new(),
+        title: String::new(),
+        source: String::new(),
+        date: String::new(),
+        model: None,
+        size: String::new(),
+        size_at: 0..0,
+        whole: false,
+        drained: false,
+        preconditions: Vec::new(),
+        rounds,
+        steps,
+        text: faults.text.clone(),
+    };
+    if let Some(fields) = head {
+        about(fields, &mut suite, faults);
+    }
+    suite
+}
+
+fn about(mut fields: Fields, suite: &mut Suite, faults: &mut Faults) {
+    suite.name = fields.needed("name", faults);
+    let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    if !plain(&suite.name) {
+        let remedy = "use letters, digits, `-`, `_` and `.`: files are called by it";
+        faults.add(&fields.place("name"), format!("`{}` is no name for a suite", suite.name), remedy);
+    }
+    suite.title = fields.needed("title", faults);
+    suite.source = fields.needed("source", faults);
+    suite.date = fields.needed("date", faults);
+    suite.model = fields.text("model", faults);
+    suite.size = fields.needed("size", faults);
+    suite.size_at = fields.place("size");
+    suite.whole = fields.switch("whole", faults);
+    suite.drained = fields.switch("drained", faults);
+    suite.preconditions = fields.texts("preconditions", faults).into_iter().map(|(text, _)| text).collect();
+    fields.finish(faults);
+}
+
+/// Job options, in the order in which they are written.
+fn settings(fields: &Fields, faults: &mut Faults) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for (key, value) in fields.entries() {
+        match word(value) {
+            Some(word) => settings.push(Setting { key, value: word, at: value.span() }),
+            None => {
+                let message = format!("the job option `{key}` is a text or a number, not {}", kind(value));
+                faults.add(&value.span(), message, "write it as fio does, in quotes");
+            }
+        }
+    }
+    settings
+}
+
+/// Names that stand for something, and what for.
+type Names = Vec<(String, String)>;
+
+/// A text with its names in braces filled in; others stay.
+pub(super) fn filled(text: &str, names: &[(String, String)]) -> String {
+    names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}
+
+/// A step, once for each combination of the values of `each`.
+fn step(mut fields: Fields, common: &[Setting], faults: &mut Faults) -> Vec<Step> {
+    let name = fields.needed("name", faults);
+    fields.name = format!("the step `{name}`");
+    let at = fields.place("name");
+    let (title, means) = (fields.needed("title", faults), fields.needed("means", faults));
+    let once = fields.switch("once", faults);
+    let copies = fields.whole("copies", 1024, faults).unwrap_or(1);
+    let own = fields.table("options", faults).map_or_else(Vec::new, |fields| settings(&fields, faults));
+    let mut jobs: Vec<Vec<Setting>> =
+        fields.tables("jobs", faults).iter().map(|fields| settings(fields, faults)).collect();
+    if jobs.is_empty() {
+        jobs.push(Vec::new());
+    }
+    let measure = figures(&mut fields, faults);
+    let published: Vec<_> = fields.tables("figure", faults).into_iter().map(|table| figure(table, faults)).collect();
+    for (figure, _, at, _) in published.iter().flatten() {
+        if !measure.contains(figure) {
+            faults.add(at, format!("{} does not measure `{figure}`", fields.name), "add it to its `measure`");
+        }
+    }
+    let combinations = each(&mut fields, faults);
+    fields.finish(faults);
+    let of = |names: &Names| {
+        let matches = |when: &Names| when.iter().all(|pair| names.contains(pair));
+        let measured = |wanted: &Figure| {
+            let found = published.iter().flatten().find(|(figure, _, _, when)| figure == wanted && matches(when));
+            Measured { figure: *wanted, published: found.map(|(_, published, _, _)| published.clone()) }
+        };
+        let job = |job: &Vec<Setting>, copy: u32| {
+            let names: Names = names.iter().cloned().chain([("copy".to_owned(), copy.to_string())]).collect();
+            let all = common.iter().chain(&own).chain(job);
+            all.map(|one| Setting { value: filled(&one.value, &names), ..one.clone() }).collect::<Vec<_>>()
+        };
+        Step {
+            name: filled(&name, names),
+            at: at.clone(),
+            title: filled(&title, names),
+            means: means.clone(),
+            figures: measure.iter().map(measured).collect(),
+            once,
+            jobs: (0..copies).flat_map(|copy| jobs.iter().map(move |settings| job(settings, copy))).collect(),
+        }
+    };
+    combinations.iter().map(of).collect()
+}
+
+/// Every combination of the values of `each`, the last key changing fastest.
+fn each(fields: &mut Fields, faults: &mut Faults) -> Vec<Names> {
+    let mut combinations = vec![Vec::new()];
+    let Some(table) = fields.table("each", faults) else { return combinations };
+    for (key, value) in table.entries() {
+        let words: Option<Vec<String>> = value.get_ref().as_array().map(|list| list.iter().filter_map(word).collect());
+        let Some(words) = words.filter(|words| !words.is_empty()) else {
+            let message = format!("`{key}` of `each` is a list of values, not {}", kind(value));
+            faults.add(&value.span(), message, "write, for example, bs = [\"4k\", \"1m\"]");
+            continue;
+        };
+        if combinations.len() * words.len() > STEPS {
+            let message = format!("`each` makes more than {STEPS} steps");
+            faults.add(&value.span(), message, "give fewer values, or split the suite");
+            continue;
+        }
+        let with = |names: &Names, word: &String| {
+            names.iter().cloned().chain([(key.clone(), word.clone())]).collect::<Names>()
+        };
+        combinations = combinations.iter().flat_map(|names| words.iter().map(move |word| with(names, word))).collect();
+    }
+    combinations
+}
+
+/// What a step measures.
+fn figures(fields: &mut Fields, faults: &mut Faults) -> Vec<Figure> {
+    let names = fields.texts("measure", faults);
+    if names.is_empty() {
+        let remedy = "write, for example, `measure = [\"read.iops\"]`";
+        faults.add(&fields.place("measure"), format!("{} measures nothing", fields.name), remedy);
+    }
+    names.iter().filter_map(|(name, at)| named(name, at, faults)).collect()
+}
+
+fn named(name: &str, at: &Range<usize>, faults: &mut Faults) -> Option<Figure> {
+    let figure = Figure::named(name);
+    if figure.is_none() {
+        let known = Figure::names();
+        let remedy = match closest(name, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("use one of {}", known.join(", ")),
+        };
+        faults.add(at, format!("there is no figure `{name}`"), remedy);
+    }
+    figure
+}
+
+/// A published figure: which, what, where it is written, and for which values of `each`.
+type Read = (Figure, Published, Range<usize>, Names);
+
+fn figure(mut fields: Fields, faults: &mut Faults) -> Option<Read> {
+    let at = fields.at.clone();
+    let name = fields.needed("measure", faults);
+    let figure = if name.is_empty() { None } else { named(&name, &fields.place("measure"), faults) };
+    let (value, to) = (fields.number("value", faults), fields.number("to", faults));
+    if value.is_none() && fields.place("value") == at {
+        faults.add(&at, "a published figure has a value", "write `value = ...`, as it was printed");
+    }
+    let (below, conditions) = (fields.switch("below", faults), fields.needed("where", faults));
+    let apart = fields.text("apart", faults);
+    let written = fields.needed("unit", faults);
+    let unit = Unit::ALL.into_iter().find(|unit| unit.name() == written);
+    let fits = unit.filter(|unit| figure.is_none_or(|figure| unit.fits(figure.quantity)));
+    if fits.is_none() && !written.is_empty() {
+        let fitting = Unit::ALL.iter().filter(|unit| figure.is_none_or(|figure| unit.fits(figure.quantity)));
+        let fitting: Vec<&str> = fitting.map(|unit| unit.name()).collect();
+        let remedy = format!("write one of {}", fitting.join(", "));
+        faults.add(&fields.place("unit"), format!("`{written}` is no unit of {name}"), remedy);
+    }
+    let when = fields.table("when", faults).map_or_else(Vec::new, |table| {
+        settings(&table, faults).into_iter().map(|setting| (setting.key, setting.value)).collect()
+    });
+    fields.finish(faults);
+    let unit = fits?;
+    let factor = unit.factor();
+    let published = Published { value: value? * factor, to: to.map(|to| to * factor), below, unit, conditions, apart };
+    Some((figure?, published, at, when))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::builtin;
+    use super::*;
+
+    const SMALL: &str = r#"[suite]
+name = "mine"
+title = "a test"
+source = "nobody"
+date = "2026"
+size = "1g"
+
+[options]
+filename = "{target}"
+
+[[step]]
+name = "read-{bs}"
+title = "reads of {bs}"
+means = "little"
+measure = ["read.iops"]
+each = { bs = ["4k", "8k"] }
+options = { rw = "randread", bs = "{bs}" }
+figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS", where = "here" }]
+"#;
+
+    fn problems(from: &str, to: &str) -> Vec<(usize, usize, String)> {
+        assert!(SMALL.contains(from), "{from}");
+        let problems = read(&Text::new("mine.toml", &SMALL.replacen(from, &to.replace("LIST", &"1,".repeat(100)), 1)))
+            .expect_err("it is wrong");
+        let told = |problem: Diagnostic| {
+            let place = problem.place.expect("every problem has a place");
+            (place.line, place.column, format!("{} ({})", problem.message, problem.remedy.unwrap_or_default()))
+        };
+        problems.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn steps_are_made_for_each_value_and_figures_belong_to_theirs() {
+        let suite = read(&Text::new("mine.toml", SMALL)).expect("it is good");
+        let names: Vec<&str> = suite.steps.iter().map(|step| step.name.as_str()).collect();
+        assert_eq!(names, ["read-4k", "read-8k"]);
+        assert_eq!(suite.steps[1].title, "reads of 8k");
+        let published: Vec<bool> = suite.steps.iter().map(|step| step.figures[0].published.is_some()).collect();
+        assert_eq!(published, [false, true]);
+        let words: Vec<String> =
+            suite.steps[0].jobs[0].iter().map(|one| format!("{}={}", one.key, one.value)).collect();
+        assert_eq!(words, ["filename={target}", "rw=randread", "bs=4k"]);
+        assert!(!suite.steps[0].writes());
+    }
+
+    #[test]
+    fn problems_have_their_places_and_remedies() {
+        let cases = [
+            ("title = \"a test\"", "titel = \"a test\"", 3, 1, "no key `titel` (did you mean `title`?)"),
+            ("\"read.iops\"]", "\"read.iosp\"]", 15, 12, "there is no figure `read.iosp` (did you mean `read.iops`?)"),
+            ("unit = \"IOPS\"", "unit = \"ms\"", 18, 76, "`ms` is no unit of read.iops (write one of IOPS)"),
+            ("value = 5", "value = \"5\"", 18, 66, "`value` is a number above 0, not a text"),
+            ("[\"4k\", \"8k\"]", "[]", 16, 15, "`bs` of `each` is a list of values"),
+            ("name = \"read-{bs}\"", "name = \"read\"", 12, 8, "two steps are called `read`"),
+            ("[suite]", "[suite", 1, 7, "write TOML"),
+            ("{ bs = [", "{ a = [LIST], b = [LIST], bs = [", 16, 222, "`each` makes more than 4096 steps"),
+            ("name = \"mine\"", "name = \"my suite\"", 2, 8, "`my suite` is no name for a suite"),
+            ("[options]", "[rounds]\nfollow = [\"read-16k\"]\n[options]", 9, 11, "did you mean `read-4k`?"),
+        ];
+        for (from, to, line, column, text) in cases {
+            let found = problems(from, to);
+            let hit = found.iter().any(|(l, c, told)| (*l, *c) == (line, column) && told.contains(text));
+            assert!(hit, "{text} at {line}:{column} is not in {found:?}");
+        }
+    }
+
+    #[test]
+    fn all_problems_are_told_at_once() {
+        let text =
+            SMALL.replace("randread\"", "randread\", x = []").replace("\"2026\"", "2026").replace("means", "mean");
+        assert!(read(&Text::new("mine.toml", &text)).expect_err("it is wrong").len() >= 3);
+    }
+
+    #[test]
+    fn every_suite_is_in_order() {
+        for (name, text) in builtin::TEXTS {
+            match read(&Text::new(name, text)) {
+                Ok(suite) => assert_eq!(suite.name, *name),
+                Err(problems) => panic!("{problems:#?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! `fathom suite`: published procedures on files, devices and models; interrupted, failing and refused.
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::devices::{LoopDevice, tool};
+use common::{Outcome, Running, Scratch, blocks_with_data, fathom, require, run, words};
+use serde_json::Value;
+
+const PD: &str = "gcp/pd-ssd@2019,size=2500GB,vcpus=32";
+
+/// A suite that keeps its state in the scratch directory.
+fn suite(scratch: &Scratch, line: &str) -> Command {
+    let mut command = fathom(["suite"]);
+    command.args(words(line)).current_dir(scratch).env("XDG_STATE_HOME", scratch.as_ref());
+    command
+}
+
+fn json(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {}", outcome.stdout))
+}
+
+/// Every suite with the share of it that is simulated here: the larger, the closer to what was published.
+const SUITES: [(&str, &str); 8] = [
+    ("gcp-pd", "0.01"),
+    ("gcp-local-ssd", "0.02"),
+    ("hyperdisk", "0.02"),
+    ("vultr", "0.005"),
+    ("nutanix-2m", "0.0002"),
+    ("snia-iops", "0.001"),
+    ("ai-training", "0.02"),
+    ("ai-inference", "0.02"),
+];
+
+/// The volume that the figures of a suite are of.
+fn model_of(scratch: &Scratch, name: &str) -> String {
+    let shown = json(&run(&mut suite(scratch, &format!("show {name} --format json"))).expect_clean());
+    shown["model"].as_str().expect("every suite names the volume of its figures").to_owned()
+}
+
+#[test]
+fn every_suite_gives_on_its_model_what_was_published() {
+    for (name, scale) in SUITES {
+        let scratch = Scratch::new();
+        let line = format!("run {name} --on {} --scale {scale} --format json", model_of(&scratch, name));
+        let document = json(&run(&mut suite(&scratch, &line)).expect_clean());
+        assert_eq!(document["finished"], true, "{name}");
+        let (mut published, steps) = (0, document["steps"].as_array().expect("steps").clone());
+        assert_eq!(steps.len() as u64, document["of_steps"].as_u64().expect("a number"), "{name}");
+        for step in &steps {
+            for row in step["rows"].as_array().expect("rows") {
+                let found = row["modelled"].as_f64();
+                let found =
+                    found.unwrap_or_else(|| panic!("{name} {}: nothing came of {}", step["name"], row["figure"]));
+                let figure = &row["published"];
+                let Some(value) = figure["value"].as_f64() else { continue };
+                published += 1;
+                let most = figure["to"].as_f64().unwrap_or(value);
+                let least = if figure["below"] == true { 0.0 } else { value };
+                let near = found >= least * 0.95 && found <= most * 1.05;
+                assert_eq!(
+                    near,
+                    figure["apart"].is_null(),
+                    "{name} {} {}: {found} for {figure}: what differs by more than 5 % has a reason, what does not has none",
+                    step["name"],
+                    row["figure"]
+                );
+            }
+        }
+        assert!(published > 0 || name == "snia-iops", "{name}");
+        assert!(!scratch.path("fathom/suites").read_dir().expect("the directory of states").any(|_| true), "{name}");
+    }
+}
+
+#[test]
+fn gcp_pd_goes_through_on_a_scratch_file_beside_its_model() {
+    let scratch = Scratch::new();
+    let line = format!("run gcp-pd --target data.bin --size 64m --scale 0.001 --on {PD} -o result.md -o result.json");
+    let outcome = run(&mut suite(&scratch, &line));
+    assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:#?}");
+    for part in ["measured on", "modelled on", "scale", "published", "sequential-write", "write IOPS", "apart"] {
+        assert!(outcome.stdout.contains(part), "`{part}` is missing from {}", outcome.stdout);
+    }
+    assert_eq!(scratch.path("data.bin").metadata().expect("it was made").len(), 64 << 20);
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(scratch.path("result.json")).expect("written"))
+        .expect("one JSON document");
+    for step in document["steps"].as_array().expect("steps") {
+        assert!(step["rows"][0]["measured"].as_f64().is_some_and(|value| value > 0.0), "{step:#}");
+        assert!(step["rows"][0]["modelled"].as_f64().is_some_and(|value| value > 0.0), "{step:#}");
+    }
+    assert!(
+        std::fs::read_to_string(scratch.path("result.md")).expect("written").contains("| step | figure | measured")
+    );
+}
+
+/// All but SNIA's, which takes 25 rounds of 56 steps where times are too short to be steady.
+#[test]
+fn every_suite_goes_through_on_a_scratch_file() {
+    for name in ["gcp-local-ssd", "hyperdisk", "vultr", "nutanix-2m", "ai-training", "ai-inference"] {
+        let scratch = Scratch::new();
+        let line = format!("run {name} --target data.bin --size 16m --scale 0.0005 --format json");
+        let outcome = run(&mut suite(&scratch, &line));
+        assert!(matches!(outcome.code(), Some(0 | 4)), "{name}: {outcome:#?}");
+        for step in json(&outcome)["steps"].as_array().expect("steps") {
+            assert!(step["rows"][0]["measured"].as_f64().is_some_and(|value| value > 0.0), "{name}: {step:#}");
+        }
+        for file in scratch.names().iter().filter(|file| file.starts_with("data.bin")) {
+            assert_eq!(scratch.path(file).metadata().expect("it is there").len(), 16 << 20, "{name} {file}");
+        }
+    }
+}
+
+/// Waits until a state has so many steps in it.
+fn wait_for_steps(state: &Path, steps: usize, running: &mut Running) {
+    let begun = Instant::now();
+    let done = || std::fs::read_to_string(state).map_or(0, |text| text.matches("\"step\":").count());
+    while done() < steps && !running.has_ended() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn an_interrupted_simulation_goes_on_and_ends_with_the_same_table() {
+    let scratch = Scratch::new();
+    for (line, format) in [
+        (format!("gcp-pd --scale 0.03 --on {PD}"), "text"),
+        (format!("gcp-pd --scale 0.03 --on {PD}"), "json"),
+        ("snia-iops --scale 0.001 --on gcp/local-ssd-nvme".to_owned(), "json"),
+    ] {
+        let line = format!("run {line} --state state.json --format {format}");
+        let whole = run(&mut suite(&scratch, &line)).expect_clean();
+        let mut times = 0;
+        let last = loop {
+            let mut running = Running::start(&mut suite(&scratch, &line));
+            wait_for_steps(&scratch.path("state.json"), 2 * (times + 1), &mut running);
+            if times < 2 && !running.has_ended() {
+                running.signal("INT");
+            }
+            let outcome = running.end();
+            if outcome.code() == Some(0) {
+                break outcome;
+            }
+            let outcome = outcome.expect_code(130);
+            assert!(outcome.stderr.contains("what is done is in state.json"), "{}", outcome.stderr);
+            times += 1;
+        };
+        assert!(times > 0, "it was never interrupted");
+        assert_eq!(last.stdout, whole.stdout, "interrupted {times} times");
+        assert!(!scratch.path("state.json").exists(), "a finished suite takes its state away");
+    }
+}
+
+#[test]
+fn an_interrupted_measurement_keeps_what_is_done() {
+    let scratch = Scratch::new();
+    let line = "run hyperdisk --target data.bin --size 16m --scale 0.01 --state state.json";
+    let mut running = Running::start(&mut suite(&scratch, line));
+    wait_for_steps(&scratch.path("state.json"), 1, &mut running);
+    running.signal("TERM");
+    let outcome = running.end().expect_code(143);
+    assert!(outcome.stdout.contains("Not finished:") && outcome.stdout.contains("random-read"), "{}", outcome.stdout);
+    let kept = std::fs::read_to_string(scratch.path("state.json")).expect("what is done is kept");
+    let first = &serde_json::from_str::<Value>(&kept).expect("JSON")["taken"][0];
+    let again = run(&mut suite(&scratch, &format!("{line} --format json")));
+    assert!(matches!(again.code(), Some(0 | 4)), "{again:#?}");
+    let step = &json(&again)["steps"][0];
+    assert_eq!((&step["name"], &step["measured"]), (&first["step"], &first["measured"]), "it was measured again");
+}
+
+#[test]
+fn what_is_kept_of_another_run_is_refused() {
+    let scratch = Scratch::new();
+    let state = |rest: &str| format!("run nutanix-2m --on nutanix/ahv-4node --state state.json {rest}");
+    let running = Running::start(&mut suite(&scratch, &state("--scale 0.01")));
+    let begun = Instant::now();
+    while !scratch.path("state.json").exists() && begun.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let second = run(&mut suite(&scratch, &state("--scale 0.01"))).expect_code(2);
+    assert!(second.stderr.contains("another fathom is carrying out this suite"), "{}", second.stderr);
+    running.signal("INT");
+    running.end().expect_code(130);
+    let cases = [
+        (state("--scale 0.02"), "--scale was 0.01 and is now 0.02"),
+        (state("--scale 0.01 --seed 7"), "--seed was 137 and is now 7"),
+        (
+            state("--scale 0.01 --on nutanix/ahv-4node,frodo_threads=2").replacen("--on nutanix/ahv-4node ", "", 1),
+            "--on was nutanix/ahv-4node",
+        ),
+        (
+            "run ai-inference --on aws/gp3 --scale 0.01 --state state.json".to_owned(),
+            "the suite was nutanix-2m and is now ai-inference",
+        ),
+    ];
+    for (line, reason) in cases {
+        let refused = run(&mut suite(&scratch, &line)).expect_code(2);
+        for part in [reason, "--restart", "--state"] {
+            assert!(refused.stderr.contains(part), "`{part}` is missing from {}", refused.stderr);
+        }
+    }
+    run(&mut suite(&scratch, &state("--scale 0.0001 --restart"))).expect_clean();
+    scratch.write("state.json", "not a state");
+    let refused = run(&mut suite(&scratch, &state("--scale 0.0001"))).expect_code(2);
+    assert!(refused.stderr.contains("holds no state of a suite"), "{}", refused.stderr);
+}
+
+/// A suite of three steps, whose second asks for blocks that no device takes past the page cache.
+const FAILING: &str = r#"[suite]
+name = "failing"
+title = "the second step fails"
+source = "a test"
+date = "2026"
+size = "16m"
+
+[options]
+filename = "{target}"
+size = "{size}"
+ioengine = "libaio"
+direct = 1
+
+[[step]]
+name = "fill"
+title = "writes"
+means = "nothing"
+measure = ["write.iops"]
+options = { rw = "write", bs = "64k" }
+
+[[step]]
+name = "odd"
+title = "reads that are not aligned"
+means = "nothing"
+measure = ["read.iops"]
+options = { rw = "read", bs = "1000", blockalign = "1000" }
+
+[[step]]
+name = "last"
+title = "reads"
+means = "nothing"
+measure = ["read.iops"]
+options = { rw = "read", bs = "64k" }
+"#;
+
+#[test]
+fn a_step_that_fails_is_told_and_the_others_go_on() {
+    let scratch = Scratch::new();
+    scratch.write("failing.toml", FAILING);
+    let outcome = run(&mut suite(&scratch, "run ./failing.toml --target data.bin")).expect_code(3);
+    assert!(outcome.stderr.contains("odd: failed: "), "{}", outcome.stderr);
+    let line = |name: &str| outcome.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    assert!(line("odd ").ends_with("failed") && !line("last ").ends_with("failed"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("odd: failed: "), "{}", outcome.stdout);
+}
+
+#[test]
+fn rounds_end_where_they_are_steady_or_cannot_become_so() {
+    let scratch = Scratch::new();
+    let with = |rounds: &str, from: &str, to: &str| {
+        let text = FAILING.replacen("[options]", &format!("[rounds]\n{rounds}\n\n[options]"), 1);
+        scratch.write(
+            "rounds.toml",
+            text.replacen("means = \"nothing\"", "means = \"nothing\"\nonce = true", 1).replace(from, to),
+        );
+        let line = "run ./rounds.toml --target data.bin --format json";
+        let outcome = run(&mut suite(&scratch, line));
+        (outcome.code(), json(&outcome)["rounds"].clone())
+    };
+    let whole = ("bs = \"1000\", blockalign = \"1000\"", "bs = \"4k\"");
+    let (code, rounds) = with("follow = [\"odd\"]", "", "");
+    assert_eq!((code, &rounds["done"], &rounds["steady"]), (Some(3), &Value::from(1), &Value::from(false)));
+    let (code, rounds) = with("follow = [\"last\"]\nmost = 3", whole.0, whole.1);
+    assert!(matches!(code, Some(0 | 4)));
+    assert_eq!(
+        (&rounds["done"], &rounds["most"], &rounds["steady"]),
+        (&Value::from(3), &Value::from(3), &Value::from(false))
+    );
+}
+
+#[test]
+fn a_device_that_holds_data_is_not_written_to_unasked() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let image = scratch.sparse("image", 64 << 20);
+    tool("mkfs.ext4", &["-q", &image]);
+    let before = blocks_with_data(Path::new(&image));
+    let device = LoopDevice::over(Path::new(&image));
+    let line = format!("run gcp-pd --target {} --scale 0.001", device.path);
+    for line in [line.clone(), format!("{line} --dry-run")] {
+        let outcome = run(&mut suite(&scratch, &line)).expect_code(2);
+        for part in ["holds data", "ext filesystem", "--allow-destroy", "nothing was touched"] {
+            assert!(outcome.stderr.contains(part), "`{part}` is missing from {}", outcome.stderr);
+        }
+        assert_eq!(outcome.stderr.matches("would be overwritten").count(), 1, "{}", outcome.stderr);
+    }
+    assert_eq!(blocks_with_data(Path::new(&image)), before);
+    let permitted = run(&mut suite(&scratch, &format!("{line} --allow-destroy {}", device.path)));
+    assert!(matches!(permitted.code(), Some(0 | 4)), "{permitted:#?}");
+    drop(device);
+    assert!(blocks_with_data(Path::new(&image)) > before);
+}
+
+#[test]
+fn problems_of_a_suite_stand_at_their_places() {
+    let scratch = Scratch::new();
+    let with = |from: &str, to: &str| {
+        scratch.write("mine.toml", FAILING.replacen(from, to, 1));
+        run(&mut suite(&scratch, "run ./mine.toml --target data.bin")).expect_code(2).stderr
+    };
+    let cases = [
+        ("rw = \"write\"", "rw = \"wrote\"", "mine.toml:19:18", "wrote"),
+        ("bs = \"64k\" }", "bsize = \"64k\" }", "mine.toml:19:35", "bsize"),
+        ("size = \"16m\"", "size = \"many\"", "mine.toml:6:8", "is no size"),
+        ("[\"write.iops\"]", "[\"write.ops\"]", "mine.toml:18:12", "did you mean `write.iops`?"),
+        ("date =", "data =", "mine.toml:5:1", "did you mean `date`?"),
+    ];
+    for (from, to, place, part) in cases {
+        let told = with(from, to);
+        assert!(told.contains(place) && told.contains(part), "{place} or `{part}` is missing from {told}");
+    }
+    let told = with("ioengine = \"libaio\"", "ioengine = \"model\"\nvolume = \"aws/gp3\"");
+    assert!(told.contains("mine.toml:16:8") && told.contains("give the volume with --on"), "{told}");
+    assert_eq!(scratch.names(), ["mine.toml"], "nothing is made before everything was checked");
+    let unknown = run(&mut suite(&scratch, "run gcp-dp --target x")).expect_code(2);
+    assert!(unknown.stderr.contains("did you mean `gcp-pd`?"), "{}", unknown.stderr);
+    for (rest, part) in [
+        ("--scale 2 --target x", "--scale 2: write a share"),
+        ("--size soon --target x", "--size: `soon` is no size"),
+        ("--on gcp/nothing", "--on:1:5"),
+        ("", "--target"),
+        ("--target x -o x.svg", "use one of .json .md .txt"),
+    ] {
+        let told = run(&mut suite(
+            &scratch,
+            &format!("run hyperdisk {rest} --size 16m").replacen("soon --target x --size 16m", "soon --target x", 1),
+        ));
+        let told = told.expect_code(2);
+        assert!(told.stderr.contains(part), "`{part}` is missing from {}", told.stderr);
+    }
+}
+
+#[test]
+fn lists_pages_and_dry_runs_touch_nothing() {
+    let scratch = Scratch::new();
+    let list = run(&mut suite(&scratch, "list")).expect_clean();
+    for (name, _) in SUITES {
+        assert!(list.stdout.lines().any(|line| line.starts_with(name)), "{name}");
+        let page = run(&mut suite(&scratch, &format!("show {name}"))).expect_clean();
+        assert!(page.stdout.contains("Before it begins:") && page.stdout.contains("--name="), "{}", page.stdout);
+        assert!(page.stdout.lines().all(|line| line.chars().count() <= 100), "{}", page.stdout);
+    }
+    let line = format!("run gcp-pd --target data.bin --size 16m --on {PD} --dry-run");
+    let told = run(&mut suite(&scratch, &line)).expect_clean();
+    for part in ["measured on data.bin, 16 MiB of it", "data.bin would be made", "fill", "sequential-write"] {
+        assert!(told.stdout.contains(part), "`{part}` is missing from {}", told.stdout);
+    }
+    assert!(scratch.names().is_empty());
+}

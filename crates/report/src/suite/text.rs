@@ -1,0 +1,325 @@
+//! Procedures for people: a table, then what it rests on and what was found.
+
+use record::{Figure, FigureQuantity, Kind};
+use units::{Bytes, Nanos, count, significant};
+
+use super::{Document, Outcome, Published, Row, Step, Unit, Weight};
+use crate::text::Style;
+use crate::text::paint::{Paint, Tone, wrap};
+
+/// How far a figure may be from what was published before that is coloured.
+const NEAR: f64 = 0.05;
+
+/// The name of a figure in a table.
+#[must_use]
+pub fn figure_name(figure: Figure) -> String {
+    let kind = figure.kind.map_or("total", Kind::name);
+    match figure.quantity {
+        FigureQuantity::Iops => format!("{kind} IOPS"),
+        FigureQuantity::BytesPerSecond => format!("{kind} rate"),
+        FigureQuantity::LatencyMean => format!("{kind} mean"),
+        FigureQuantity::LatencyP99 => format!("{kind} p99"),
+    }
+}
+
+/// A figure's value in the unit of what it is compared with.
+fn shown(figure: Figure, value: f64, unit: Option<Unit>) -> String {
+    match (figure.quantity, unit) {
+        (FigureQuantity::Iops, _) => count(value),
+        (FigureQuantity::BytesPerSecond, Some(unit)) => {
+            format!("{} {}", significant(value / unit.factor(), 3), unit.name())
+        }
+        (FigureQuantity::BytesPerSecond, None) => format!("{}/s", Bytes::new(value.round() as u64)),
+        (FigureQuantity::LatencyMean | FigureQuantity::LatencyP99, _) => Nanos::new(value.round() as u64).to_string(),
+    }
+}
+
+impl Published {
+    /// As it was printed: `400 MB/s`, `2.7-3.2 ms`, `< 10 ms`.
+    #[must_use]
+    pub fn printed(&self) -> String {
+        let number = |value: f64| match self.unit {
+            Unit::Iops => count(value),
+            unit => {
+                let text = format!("{:.2}", value / unit.factor());
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+        };
+        let unit = if self.unit == Unit::Iops { String::new() } else { format!(" {}", self.unit.name()) };
+        let value = number(self.value);
+        match (self.below, self.to) {
+            (true, _) => format!("< {value}{unit}"),
+            (false, Some(to)) => format!("{value}-{}{unit}", number(to)),
+            (false, None) => format!("{value}{unit}"),
+        }
+    }
+}
+
+/// How far a figure is from what it should be.
+fn difference(row: &Row) -> String {
+    let bounded = row.published.as_ref().is_some_and(|published| published.below || published.to.is_some());
+    match row.difference() {
+        None => "-".to_owned(),
+        Some(0.0) if bounded => "within".to_owned(),
+        Some(share) => signed(share),
+    }
+}
+
+/// `-1.7%`; nothing where the difference is nothing that could be printed.
+fn signed(share: f64) -> String {
+    let text = format!("{:+.1}%", share * 100.0);
+    if matches!(text.as_str(), "+0.0%" | "-0.0%") { "0.0%".to_owned() } else { text }
+}
+
+/// The heads of columns, and for each row its cells and how far its figure is from what it should be.
+type Table = (Vec<&'static str>, Vec<(Vec<String>, Option<f64>)>);
+
+fn table(document: &Document) -> Table {
+    let rows = || document.steps.iter().flat_map(|step| &step.rows);
+    let published = rows().any(|row| row.published.is_some());
+    let compared = rows().any(|row| row.difference().is_some());
+    let mut head = vec!["step", "figure"];
+    head.extend(document.target.is_some().then_some("measured"));
+    head.extend(document.on.is_some().then_some("modelled"));
+    head.extend(published.then_some("published"));
+    head.extend(compared.then_some("difference"));
+    let cells = |step: &Step, row: &Row, first: bool| {
+        let unit = row.published.as_ref().map(|published| published.unit);
+        let value = |value: Option<f64>, outcome: Option<&Outcome>| match (value, outcome) {
+            (Some(value), _) => shown(row.figure, value, unit),
+            (None, Some(Outcome::Failed(_))) => "failed".to_owned(),
+            (None, _) => "-".to_owned(),
+        };
+        let mut cells = vec![if first { step.name.clone() } else { String::new() }, figure_name(row.figure)];
+        cells.extend(document.target.is_some().then(|| value(row.measured, step.measured.as_ref())));
+        cells.extend(document.on.is_some().then(|| value(row.modelled, step.modelled.as_ref())));
+        let printed = || row.published.as_ref().map_or_else(|| "-".to_owned(), Published::printed);
+        cells.extend(published.then(printed));
+        cells.extend(compared.then(|| difference(row)));
+        (cells, row.difference())
+    };
+    let of_step = |step: &Step| -> Vec<_> {
+        step.rows.iter().enumerate().map(|(index, row)| cells(step, row, index == 0)).collect()
+    };
+    (head, document.steps.iter().flat_map(of_step).collect())
+}
+
+/// A text in lines of at most `width` characters.
+#[must_use]
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    wrap(text, width)
+}
+
+/// The conditions of published figures, and why some are apart, each with the steps that it is about.
+fn footnotes(document: &Document) -> Vec<(&'static str, String)> {
+    let mut notes: Vec<(&'static str, String, Vec<&str>)> = Vec::new();
+    let mut note = |label, text: &str, step| match notes.iter_mut().find(|known| known.0 == label && known.1 == text) {
+        Some((_, _, steps)) if steps.contains(&step) => {}
+        Some((_, _, steps)) => steps.push(step),
+        None => notes.push((label, text.to_owned(), vec![step])),
+    };
+    for step in &document.steps {
+        for row in &step.rows {
+            let Some(published) = &row.published else { continue };
+            note("published", &published.conditions, step.name.as_str());
+            let far = row.difference().is_some_and(|difference| difference.abs() > NEAR);
+            if let Some(apart) = published.apart.as_ref().filter(|_| far) {
+                note("apart", apart, step.name.as_str());
+            }
+        }
+    }
+    let of_all = document.steps.iter().filter(|step| step.rows.iter().any(|row| row.published.is_some())).count();
+    let text = |(label, text, steps): (&'static str, String, Vec<&str>)| {
+        let steps = if steps.len() == of_all { String::new() } else { format!("{}: ", steps.join(", ")) };
+        (label, format!("{steps}{text}"))
+    };
+    notes.into_iter().map(text).collect()
+}
+
+/// What was found in each step: what matters most, and whatever is wrong.
+fn findings(document: &Document) -> Vec<(String, Weight, String)> {
+    let mut out: Vec<(String, Weight, String)> = Vec::new();
+    let both = document.target.is_some() && document.on.is_some();
+    for step in &document.steps {
+        for (outcome, of_model) in [(&step.measured, false), (&step.modelled, true)] {
+            let name = if both && of_model { format!("{}, modelled", step.name) } else { step.name.clone() };
+            match outcome {
+                None => {}
+                Some(Outcome::Failed(reason)) => out.push((name, Weight::Distrust, format!("failed: {reason}"))),
+                Some(outcome) => {
+                    let shown = |index: usize, weight| index == 0 || weight >= Weight::Warning;
+                    let told = outcome.findings().iter().enumerate();
+                    let told = told.filter(|(index, told)| shown(*index, told.severity));
+                    out.extend(told.map(|(_, told)| (name.clone(), told.severity, told.text.clone())));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// What was done and on what, in lines of a label and a text.
+fn facts(document: &Document) -> Vec<(&'static str, String)> {
+    let used = |bytes: Option<u64>| format!("{} of it", Bytes::new(bytes.unwrap_or_default()));
+    let mut facts = Vec::new();
+    let mut fact = |label, text| facts.push((label, text));
+    // Names of volumes are long: what is said of one goes below it.
+    if let Some(target) = &document.target {
+        fact("measured on", target.clone());
+        fact("", used(document.target_bytes));
+    }
+    if let Some(volume) = &document.on {
+        let drained = if document.drained { ", its burst credit used up" } else { "" };
+        fact("modelled on", volume.clone());
+        fact("", format!("{}{drained}", used(document.volume_bytes)));
+    }
+    if document.scale != 1.0 {
+        fact(
+            "scale",
+            format!(
+                "{}: times are this share of what the suite asks for, and so are sizes unless --size gave one",
+                document.scale
+            ),
+        );
+    }
+    if let Some(rounds) = document.rounds.filter(|rounds| rounds.done > 0) {
+        let (done, most) = (rounds.done, rounds.most);
+        let state = match rounds.steady {
+            true => "steady: the figures are means of the last five".to_owned(),
+            false if done >= most => "never steady: the figures are means of the last five".to_owned(),
+            false => "not steady yet".to_owned(),
+        };
+        fact("rounds", format!("{done} of at most {most}, {state}"));
+    }
+    fact("source", format!("{}, {}", document.source, document.date));
+    facts
+}
+
+/// For people at a terminal: the table first, then what it rests on; what was found last.
+#[must_use]
+pub fn text(document: &Document, style: Style) -> String {
+    let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
+    let name = page.paint.strong(&document.suite);
+    page.line(&format!("{name}  {}  (seed {})", document.title, document.seed));
+    facts(document).iter().for_each(|(label, text)| page.field(label, text));
+    page.line("");
+    page.table(&table(document));
+    let notes = footnotes(document);
+    if !notes.is_empty() {
+        page.line("");
+    }
+    notes.iter().for_each(|(label, text)| page.field(label, text));
+    for (step, weight, text) in findings(document) {
+        page.line("");
+        page.finding(&step, weight, &text);
+    }
+    if !document.finished {
+        page.line("");
+        let (done, all) = (document.steps.len(), document.of_steps);
+        page.line(&format!("Not finished: {done} of {all} steps are done. The same command goes on with the next."));
+    }
+    page.out
+}
+
+struct Page {
+    out: String,
+    width: usize,
+    paint: Paint,
+}
+
+/// Where values begin.
+const INDENT: usize = 15;
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    fn field(&mut self, label: &str, text: &str) {
+        for (index, part) in wrap(text, self.width - INDENT).iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let label = self.paint.faint(&format!("  {label:<width$}", width = INDENT - 2));
+            self.line(&format!("{label}{part}"));
+        }
+    }
+
+    fn table(&mut self, (head, body): &Table) {
+        let rows = || body.iter().map(|(cells, _)| cells);
+        let width = |column: usize| {
+            let cells = rows().map(|row| row[column].chars().count());
+            cells.chain([head[column].len()]).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..head.len()).map(width).collect();
+        let padded = |column: usize, cell: &str| {
+            let width = widths[column];
+            // Words stand on the left, figures on the right.
+            if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        };
+        let cells: Vec<String> = head.iter().enumerate().map(|(column, cell)| padded(column, cell)).collect();
+        let line = self.paint.faint(cells.join("  ").trim_end());
+        self.line(&line);
+        for (row, difference) in body {
+            let mut cells: Vec<String> = row.iter().enumerate().map(|(column, cell)| padded(column, cell)).collect();
+            if let (Some(last), Some(difference)) = (cells.last_mut(), difference) {
+                let tone = if difference.abs() > NEAR { Tone::Odd } else { Tone::Good };
+                *last = self.paint.tone(tone, last);
+            }
+            self.line(&cells.join("  "));
+        }
+    }
+
+    fn finding(&mut self, step: &str, weight: Weight, text: &str) {
+        let tone = match weight {
+            Weight::Info => Tone::Good,
+            Weight::Advice => Tone::Strong,
+            Weight::Warning => Tone::Odd,
+            Weight::Distrust => Tone::Bad,
+        };
+        let lead = format!("{step}:");
+        for (index, line) in wrap(&format!("{lead} {text}"), self.width).iter().enumerate() {
+            match line.strip_prefix(&lead).filter(|_| index == 0) {
+                Some(rest) => {
+                    let lead = self.paint.tone(tone, &lead);
+                    self.line(&format!("{lead}{rest}"));
+                }
+                None => self.line(line),
+            }
+        }
+    }
+}
+
+/// Markdown: the same, as a table and lists.
+#[must_use]
+pub fn markdown(document: &Document) -> String {
+    let escaped = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+    let mut out = format!("# {}: {}\n", document.suite, escaped(&document.title));
+    for (label, text) in facts(document) {
+        match label {
+            "" => out.push_str(&format!(", {}", escaped(&text))),
+            label => out.push_str(&format!("\n* {label}: {}", escaped(&text))),
+        }
+    }
+    out.push_str(&format!("\n* seed: {}\n", document.seed));
+    let (head, body) = table(document);
+    let rule: Vec<&str> = (0..head.len()).map(|column| if column < 2 { "---" } else { "--:" }).collect();
+    out.push_str(&format!("\n| {} |\n|{}|\n", head.join(" | "), rule.join("|")));
+    for (cells, _) in body {
+        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    let lists = [
+        footnotes(document).into_iter().map(|(label, text)| (label.to_owned(), text)).collect::<Vec<_>>(),
+        findings(document).into_iter().map(|(step, _, text)| (step, text)).collect(),
+    ];
+    for list in lists.iter().filter(|list| !list.is_empty()) {
+        out.push('\n');
+        for (lead, text) in list {
+            out.push_str(&format!("* **{}**: {}\n", escaped(lead), escaped(text)));
+        }
+    }
+    if !document.finished {
+        out.push_str(&format!("\nNot finished: {} of {} steps are done.\n", document.steps.len(), document.of_steps));
+    }
+    out
+}
