@@ -85,6 +85,56 @@ pub struct Cap {
     pub bucket: Option<Bucket>,
     /// How long a full bucket lets more through, at the pace of the nearest other cap; `None` where there is no bucket.
     pub burst_secs: Option<f64>,
+    /// How much requests differ in what they cost: the mean of the squares over the square of the mean.
+    pub spread: f64,
+    /// Admissions may be this many seconds ahead of an even schedule.
+    pub forgives_secs: f64,
+    /// How many requests are served at once.
+    pub servers: u32,
+}
+
+/// Waiting before one cap, where requests come by chance (as a Poisson process) and not one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wait {
+    /// In seconds, all requests together; infinite where more come than pass.
+    pub mean_secs: f64,
+    /// The share of requests that wait at all.
+    pub share: f64,
+}
+
+impl Wait {
+    /// The seconds that a share of all requests do not exceed: beyond the first wait the law is exponential.
+    #[must_use]
+    pub fn quantile_secs(&self, share: f64) -> f64 {
+        let beyond = 1.0 - share;
+        if self.share <= beyond { 0.0 } else { self.mean_secs / self.share * libm::log(self.share / beyond) }
+    }
+}
+
+impl Cap {
+    /// How long requests wait before it if so many come in a second: heavy-traffic formulas (Pollaczek and Khinchine with
+    /// the tail of Kingman for a limit, Sakasegawa for several servers), within a tenth where waits matter.
+    #[must_use]
+    pub fn wait(&self, iops: f64) -> Wait {
+        let busy = iops / self.iops;
+        if busy >= 1.0 {
+            return Wait { mean_secs: f64::INFINITY, share: 1.0 };
+        }
+        let service_secs = 1.0 / self.iops;
+        if self.servers > 1 {
+            let servers = f64::from(self.servers);
+            let share = libm::pow(busy, libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
+            return Wait { mean_secs: share * self.spread * service_secs / (2.0 * (1.0 - busy)), share };
+        }
+        // A backlog shrinks by e over this many seconds' worth of work.
+        let scale_secs = busy * self.spread * service_secs / (2.0 * (1.0 - busy));
+        let share = busy * libm::exp(-self.forgives_secs / scale_secs.max(1e-15));
+        // Where one request alone uses up what is forgiven, the next one waits for the rest of it, however few come.
+        let rest_secs = (self.spread * service_secs - self.forgives_secs).max(0.0);
+        let behind_one = -libm::expm1(-iops * rest_secs);
+        let mean_secs = (share * scale_secs / busy.max(1e-15)).max(behind_one * rest_secs / 2.0);
+        Wait { mean_secs, share: share.max(behind_one) }
+    }
 }
 
 /// What a load gets.
@@ -165,12 +215,24 @@ pub fn predict(spec: &Spec, load: &Load) -> Option<Prediction> {
 
 /// The mean latency without queueing: stations, then the volume's law and its transfer.
 fn alone(spec: &Spec, load: &Load) -> Nanos {
+    let law = match &spec.behaviour {
+        Behaviour::Latency(latency) => load.mean(|kind| latency.law.get(kind).mean().secs_f64()),
+        Behaviour::Drive(_) => 0.0,
+    };
+    Nanos::from_secs_f64(law + transit_secs(spec, load))
+}
+
+/// What a request takes without queueing besides the volume's law: its stations and its transfer.
+#[must_use]
+pub fn transit_secs(spec: &Spec, load: &Load) -> f64 {
     let stations: f64 =
         spec.stations.iter().map(|station| load.mean(|kind| service_secs(station, *load.bytes.get(kind)))).sum();
-    let Behaviour::Latency(latency) = &spec.behaviour else { return Nanos::from_secs_f64(stations) };
-    let law = load.mean(|kind| latency.law.get(kind).mean().secs_f64());
-    let transfer = latency.bytes_per_sec.map_or(0.0, |rate| load.mean_bytes() / rate as f64);
-    Nanos::from_secs_f64(stations + law + transfer)
+    match &spec.behaviour {
+        Behaviour::Latency(latency) => {
+            stations + latency.bytes_per_sec.map_or(0.0, |rate| load.mean_bytes() / rate as f64)
+        }
+        Behaviour::Drive(_) => stations,
+    }
 }
 
 fn service_secs(station: &Station, bytes: u32) -> f64 {
@@ -180,17 +242,23 @@ fn service_secs(station: &Station, bytes: u32) -> f64 {
 
 /// Requests a second that a limit lets through; `None` where it counts none of them.
 fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
-    let cost_secs = load.mean(|kind| cost_secs(limit, load, kind));
-    let iops = 1.0 / cost_secs;
+    let mean_secs = load.mean(|kind| cost_secs(limit, load, kind));
+    let iops = 1.0 / mean_secs;
     let fastest = limit.rate.each().into_iter().flatten().copied().max()?;
     // A bucket is worth so many seconds of the rate.
     let requests = |units: u64| units as f64 / fastest as f64 * iops;
-    let bucket = match limit.burst {
-        Burst::Credits { most, at_start } => Some(Bucket { most: requests(most), at_start: requests(at_start) }),
-        Burst::Jitter(_) => None,
+    let (bucket, forgives_secs) = match limit.burst {
+        Burst::Credits { most, at_start } => (Some(Bucket { most: requests(most), at_start: requests(at_start) }), 0.0),
+        Burst::Jitter(jitter) => (None, jitter.secs_f64()),
     };
-    let cap = Cap { name: limit.name.clone(), part: Part::Limit(index), iops, bucket, burst_secs: None };
-    (cost_secs > 0.0).then_some(cap)
+    let squares = load.mean(|kind| {
+        let cost = cost_secs(limit, load, kind);
+        cost * cost
+    });
+    let spread = squares / (mean_secs * mean_secs).max(f64::MIN_POSITIVE);
+    let (name, part) = (limit.name.clone(), Part::Limit(index));
+    let cap = Cap { name, part, iops, bucket, burst_secs: None, spread, forgives_secs, servers: 1 };
+    (mean_secs > 0.0).then_some(cap)
 }
 
 /// How much of a limit's second one request takes.
@@ -207,7 +275,8 @@ fn cost_secs(limit: &Limit, load: &Load, kind: Kind) -> f64 {
 fn station_cap(index: usize, station: &Station, load: &Load) -> Cap {
     let service = load.mean(|kind| service_secs(station, *load.bytes.get(kind)));
     let iops = f64::from(station.servers) / service.max(1e-12);
-    Cap { name: station.name.clone(), part: Part::Station(index), iops, bucket: None, burst_secs: None }
+    let (name, part) = (station.name.clone(), Part::Station(index));
+    Cap { name, part, iops, bucket: None, burst_secs: None, spread: 1.0, forgives_secs: 0.0, servers: station.servers }
 }
 
 #[cfg(test)]

@@ -201,8 +201,27 @@ pub struct Price {
     pub currency: String,
     /// In a month of 730 hours.
     pub per_month: f64,
+    /// What of that is paid for what.
+    pub parts: PriceParts,
+    /// Where it holds, where that is said: `us-central1`.
+    pub region: Option<String>,
+    /// What is paid for besides, at a price that nobody publishes.
+    pub lacks: Option<String>,
     /// How it is made up: `2048 GB × 0.170`.
     pub rule: String,
     /// Where the prices are from.
     pub source: Source,
+}
+
+/// What a month's price is paid for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PriceParts {
+    /// For capacity, and for whatever comes with it.
+    pub capacity: f64,
+    /// For provisioned operations a second.
+    pub iops: f64,
+    /// For provisioned bytes a second.
+    pub throughput: f64,
+    /// For units that buy operations and bytes a second together.
+    pub performance: f64,
 }

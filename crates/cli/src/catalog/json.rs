@@ -36,6 +36,11 @@ pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>
     let price = spec.price.as_ref().map(|price| {
         json!({
             "currency": price.currency, "per_month": price.per_month, "rule": price.rule,
+            "parts": {
+                "capacity": price.parts.capacity, "iops": price.parts.iops,
+                "throughput": price.parts.throughput, "performance": price.parts.performance,
+            },
+            "region": price.region, "lacks": price.lacks,
             "source": source(&price.source),
         })
     });

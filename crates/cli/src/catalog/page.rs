@@ -167,6 +167,20 @@ impl Page {
         };
         let amount = format!("{amount} {} a month{rule}", price.currency);
         self.wrapped("Price    ", &amount);
+        let parts = [
+            (price.parts.capacity, "capacity"),
+            (price.parts.iops, "IOPS"),
+            (price.parts.throughput, "throughput"),
+            (price.parts.performance, "performance"),
+        ];
+        let paid: Vec<String> =
+            parts.iter().filter(|(part, _)| *part > 0.0).map(|(part, what)| format!("{what} {part:.2}")).collect();
+        if paid.len() > 1 {
+            self.wrapped("         ", &paid.join(", "));
+        }
+        if let Some(lacks) = &price.lacks {
+            self.wrapped("         ", &format!("not known: the price of {lacks}"));
+        }
         self.source("         ", &price.source);
     }
 

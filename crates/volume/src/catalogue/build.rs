@@ -2,17 +2,20 @@
 
 use units::{Bytes, Nanos};
 
+use super::about::{About, about};
 use super::fields::worked_out;
 use super::problem::Problem;
-use super::rule::{Names, Value, Variable, eval, number, show};
+use super::rule::{Names, Value, Variable, eval, number, show, split};
 use super::schema::{
-    BehaviourRule, BurstRule, KeyKind, LatencyRule, LawRule, LimitRule, PriceRule, Rule, StationRule, VolumeType, What,
+    BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, Rule, StationRule, VolumeType, What,
 };
 use super::{Found, ask};
 use crate::disk::Drive;
 use crate::law::Law;
 use crate::request::PerKind;
-use crate::spec::{Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, Source, Spec, Spells, Station};
+use crate::spec::{
+    Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, PriceParts, Source, Spec, Spells, Station,
+};
 
 /// A volume and what its entry in the catalogue says about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,52 +24,6 @@ pub struct Resolved {
     pub spec: Spec,
     /// The rest.
     pub about: About,
-}
-
-/// What is worth knowing about a volume beyond what it does.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct About {
-    /// Who sells it.
-    pub provider: String,
-    /// What it is made of.
-    pub media: String,
-    /// The time of its rules, where there are newer ones.
-    pub edition: Option<String>,
-    /// When its figures were last looked at.
-    pub as_of: String,
-    /// What nobody publishes.
-    pub unknown: Vec<String>,
-    /// What one may say about it, and what was said.
-    pub keys: Vec<KeyAbout>,
-    /// Why the latency is assumed, where it is.
-    pub latency_assumed: Option<String>,
-}
-
-/// One key of a volume.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KeyAbout {
-    /// Its name.
-    pub name: String,
-    /// Its value with its unit; empty where it has none.
-    pub value: String,
-    /// Who said so.
-    pub origin: Origin,
-    /// What it may be: `10 GiB to 64 TiB`, `on, off`.
-    pub range: String,
-    /// Where the range is from.
-    pub source: String,
-}
-
-/// Where the value of a key is from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
-    /// It was asked for.
-    Asked,
-    /// It follows from another key or from the name.
-    Implied,
-    /// Nobody said anything.
-    #[default]
-    Default,
 }
 
 /// Admissions may be this much ahead of an even schedule, unless a rule says otherwise: the arrivals of a steady load
@@ -474,13 +431,41 @@ impl Builder<'_> {
 
     fn price(&mut self, price: &PriceRule) -> Option<Price> {
         let per_month = self.bounded(&price.rule, "price", false)?;
-        let note = if price.note.is_empty() { String::new() } else { format!(" ({})", price.note) };
+        // A volume with prices of several regions has a key for them.
+        let region = match self.found.values.key("region") {
+            Some(Value::Word(region)) => Some(region.clone()),
+            _ => price.region.clone(),
+        };
+        let said: Vec<&str> = price.region.iter().map(String::as_str).chain([price.note.as_str()]).collect();
+        let said: Vec<&str> = said.into_iter().filter(|said| !said.is_empty()).collect();
+        let note = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
         Some(Price {
             currency: price.currency.clone(),
             per_month,
+            parts: self.parts(&price.rule)?,
+            region,
+            lacks: price.lacks.clone(),
             rule: format!("{}{note}", self.show(&price.rule)),
             source: self.source(price.source.as_ref()),
         })
+    }
+
+    fn parts(&self, rule: &Rule) -> Option<PriceParts> {
+        let part = |name: &str| paid_for(name, self.found.volume());
+        let [capacity, iops, throughput, performance] = split(&rule.expr, &self.found.values.names, &part)?;
+        Some(PriceParts { capacity, iops, throughput, performance })
+    }
+}
+
+/// What a variable of a price stands for: capacity, IOPS, throughput, or units of performance.
+fn paid_for(name: &str, volume: &VolumeType) -> Option<usize> {
+    let of_key = |key: &&super::schema::Key| super::schema::variables(key).iter().any(|(known, _, _)| known == name);
+    match volume.keys.iter().find(of_key).map(|key| key.name.as_str()) {
+        Some("size") => Some(0),
+        Some("iops") => Some(1),
+        Some("throughput") => Some(2),
+        Some(_) => Some(3),
+        None => name.starts_with("tier_").then_some(0),
     }
 }
 
@@ -511,62 +496,4 @@ fn canonical(found: &Found) -> String {
     };
     let pairs = found.asked.pairs.iter().map(|(key, value)| format!(",{}={}", key.text, value.text));
     head + &pairs.collect::<String>()
-}
-
-fn about(found: &Found, volume: &VolumeType) -> About {
-    let provider = &found.provider;
-    let assumed = match &volume.behaviour {
-        BehaviourRule::Latency(rule) if found.values.common.latency_ns.is_none() => rule.assumed.clone(),
-        _ => None,
-    };
-    About {
-        provider: provider.title.clone(),
-        media: volume.media.clone(),
-        edition: volume.edition.clone(),
-        as_of: volume.as_of.clone().unwrap_or_else(|| provider.as_of.clone()),
-        unknown: volume.unknown.clone(),
-        keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
-        latency_assumed: assumed,
-    }
-}
-
-/// A range that ends no earlier and has ten times this factor between its ends says nothing.
-const ANY: f64 = 1e6;
-
-fn key_about(found: &Found, key: &super::schema::Key) -> KeyAbout {
-    let value = found.values.keys.iter().find(|known| known.name == key.name);
-    let bound = |rule: &Option<Rule>| {
-        let rule = rule.as_ref()?;
-        eval(&rule.expr, &found.values.names).ok().flatten()?.number()
-    };
-    let (shown, range) = match &key.kind {
-        KeyKind::Quantity(unit, word) => {
-            let with = |base: f64| format!("{} {word}", unit.show(base)).trim_end().to_owned();
-            let range = match (bound(&key.least), bound(&key.most)) {
-                _ if key.fixed => "follows from the rest".to_owned(),
-                // Such bounds only keep out what is no number.
-                (least, Some(most)) if least.unwrap_or(0.0) * 10.0 * ANY <= most && most >= ANY => "any".to_owned(),
-                _ if !key.one_of.is_empty() => key.one_of.iter().map(|one| number(*one)).collect::<Vec<_>>().join(", "),
-                (Some(least), Some(most)) if unit.name.is_empty() => {
-                    format!("{} to {}", number(least), with(most))
-                }
-                (Some(least), Some(most)) => format!("{} to {}", with(least * unit.factor), with(most * unit.factor)),
-                _ => String::new(),
-            };
-            (value.and_then(|value| value.value.number()).map(with), range)
-        }
-        KeyKind::Choice(choices) => (word(value), choices.join(", ")),
-        KeyKind::Machine(_) => (word(value), "a machine of the provider's".to_owned()),
-    };
-    KeyAbout {
-        name: key.name.clone(),
-        value: shown.unwrap_or_default(),
-        origin: value.map(|value| value.origin).unwrap_or_default(),
-        range,
-        source: super::cited(&found.provider, key.source.as_ref()),
-    }
-}
-
-fn word(value: Option<&super::values::KeyValue>) -> Option<String> {
-    value.map(|known| super::word(&known.value))
 }

@@ -7,6 +7,7 @@
 //!
 //! Rates are worked out in `f64` and rounded down to whole operations or bytes a second.
 
+mod about;
 mod ask;
 mod build;
 mod builtin;
@@ -28,10 +29,12 @@ use std::sync::Arc;
 
 use units::closest;
 
+pub use about::{About, Bounds, KeyAbout, Origin};
 pub use ask::file;
-pub use build::{About, KeyAbout, Origin, Resolved};
+pub use build::Resolved;
 pub use builtin::{Listed, list};
 pub use problem::{Problem, Text};
+pub use quantity::{Measure, read as quantity};
 pub use values::COMMON_KEYS;
 
 use ask::{Asked, Head, Part};
@@ -85,6 +88,27 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<Resolved>
         }
     }
     if problems.is_empty() { Ok(resolved) } else { Err(problems) }
+}
+
+/// The machines whose limits for a volume are known, each by the least name that its row of a table stands for; a `*` is
+/// anything without `-`, and may be asked for as it is.
+///
+/// # Errors
+///
+/// Everything that is wrong with the volume's name.
+pub fn machines(text: &str) -> Result<Vec<String>, Vec<Problem>> {
+    let found = find(text, &no_files)?;
+    let tables = found.volume().keys.iter().find_map(|key| match &key.kind {
+        schema::KeyKind::Machine(id) => Some(id.as_str()),
+        _ => None,
+    });
+    let tables = tables.map_or_else(Vec::new, |id| {
+        found.provider.tables.iter().filter(|table| table.serves(id)).flat_map(|table| &table.rows).collect()
+    });
+    let mut names: Vec<String> = tables.into_iter().map(|row| table::least_name(&row.name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
 }
 
 /// A volume whose keys are known.

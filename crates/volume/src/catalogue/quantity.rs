@@ -13,10 +13,14 @@ pub(super) struct Unit {
     pub factor: f64,
 }
 
+/// What a quantity is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measure {
+pub enum Measure {
+    /// Bytes: `2TiB`.
     Size,
+    /// Bytes a second: `400MB/s`.
     Throughput,
+    /// Nanoseconds: `1.5ms`.
     Duration,
     /// Parts of a hundred, kept as parts of one.
     Share,
@@ -102,8 +106,12 @@ impl Measure {
     }
 }
 
-/// Reads a quantity of this measure; the result is in base units. The error says what is wanted.
-pub(super) fn read(text: &str, measure: Measure) -> Result<f64, String> {
+/// Reads a quantity of this measure; the result is in base units: bytes, bytes a second, nanoseconds, ones.
+///
+/// # Errors
+///
+/// What is wanted instead.
+pub fn read(text: &str, measure: Measure) -> Result<f64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '_' | '.'))).unwrap_or(text.len());
     let (digits, suffix) = (text[..end].replace('_', ""), text[end..].trim());

@@ -135,6 +135,7 @@ fn volume(mut fields: Fields, faults: &mut Faults) -> VolumeType {
         stations: fields.tables("station", faults).into_iter().filter_map(|table| station(table, faults)).collect(),
         behaviour: behaviour(&mut fields, faults),
         price: fields.table("price", faults).and_then(|table| price(table, faults)),
+        many_readers: fields.switch("many_readers", faults),
         notes: fields.texts("notes", faults),
         unknown: fields.texts("unknown", faults),
         id,
@@ -436,6 +437,8 @@ fn points(fields: &mut Fields, faults: &mut Faults) -> Vec<(f64, f64)> {
 
 fn price(mut fields: Fields, faults: &mut Faults) -> Option<PriceRule> {
     let (usd, eur) = (fields.rule("usd", faults), fields.rule("eur", faults));
+    let region = fields.text("region", faults);
+    let lacks = fields.text("lacks", faults);
     let note = fields.text("note", faults).unwrap_or_default();
     let source = fields.source(faults);
     let at = fields.at.clone();
@@ -448,5 +451,5 @@ fn price(mut fields: Fields, faults: &mut Faults) -> Option<PriceRule> {
             return None;
         }
     };
-    Some(PriceRule { currency: currency.to_owned(), rule, note, source })
+    Some(PriceRule { currency: currency.to_owned(), rule, region, lacks, note, source })
 }

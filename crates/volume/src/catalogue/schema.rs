@@ -38,6 +38,8 @@ pub(super) struct VolumeType {
     pub stations: Vec<StationRule>,
     pub behaviour: BehaviourRule,
     pub price: Option<PriceRule>,
+    /// Many machines may read it at once.
+    pub many_readers: bool,
     pub notes: Vec<String>,
     pub unknown: Vec<String>,
 }
@@ -148,6 +150,9 @@ pub(super) struct LawRule {
 pub(super) struct PriceRule {
     pub currency: String,
     pub rule: Rule,
+    pub region: Option<String>,
+    /// What is paid for besides, at a price that nobody publishes.
+    pub lacks: Option<String>,
     pub note: String,
     pub source: Option<String>,
 }

@@ -86,6 +86,18 @@ fn cell(word: &str) -> Result<Cell, String> {
     })
 }
 
+/// A pattern with the least number of each of its ranges: `n2-*-8` of `n2-*-{8..15}`.
+pub(super) fn least_name(pattern: &str) -> String {
+    let mut parts = pattern.split('{');
+    let mut name = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (range, rest) = part.split_once('}').unwrap_or((part, ""));
+        name.push_str(range.split("..").next().unwrap_or_default());
+        name.push_str(rest);
+    }
+    name
+}
+
 /// Whether what stands in braces is a range of whole numbers.
 fn well_formed(pattern: &str) -> bool {
     let mut parts = pattern.split('{');

@@ -2,8 +2,8 @@
 
 use units::closest;
 
+use super::about::Origin;
 use super::ask::{Asked, Part};
-use super::build::Origin;
 use super::fields::worked_out;
 use super::problem::Problem;
 use super::quantity::{self, Measure, Unit};

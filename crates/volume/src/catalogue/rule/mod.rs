@@ -7,12 +7,14 @@
 
 mod parse;
 mod show;
+mod split;
 #[cfg(test)]
 mod tests;
 mod value;
 
 pub(super) use parse::parse;
 pub(super) use show::{number, show};
+pub(super) use split::split;
 pub(super) use value::{Names, Value, Variable, eval};
 
 /// What is wrong with a rule, and where in its text, in bytes.

@@ -100,3 +100,39 @@ fn any_text_is_read_or_refused() {
         assert!(parse(&deep.repeat(3000)).unwrap_err().message.contains("longer"));
     }
 }
+
+#[test]
+fn sums_are_told_apart_by_what_their_terms_need() {
+    let part = |name: &str| match name {
+        "gib" => Some(0),
+        "iops" => Some(1),
+        "mibps" => Some(2),
+        "vpus" => Some(3),
+        _ => None,
+    };
+    let mut names = names();
+    for (name, value) in [("gib", 100.0), ("iops", 5_000.0), ("mibps", 500.0), ("vpus", 20.0)] {
+        names.insert(name.to_owned(), Variable { value: Some(Value::Number(value)), unit: String::new() });
+    }
+    let cases = [
+        ("0.1 * gib", Some([10.0, 0.0, 0.0, 0.0])),
+        ("0.1 * gib + 0.01 * max(iops - 3_000, 0) + (mibps - 100) / 4", Some([10.0, 20.0, 125.0 - 25.0, 0.0])),
+        ("if(series = 'c2', 2 * (gib + iops), 7)", Some([200.0, 10_000.0, 0.0, 0.0])),
+        ("0.5 * gib + 0.001 * vpus * gib - -mibps", Some([50.0, 0.0, 500.0, 2.0])),
+        ("7", Some([7.0, 0.0, 0.0, 0.0])),
+        ("machine_iops + gib", None),
+        ("iops * mibps", Some([0.0, 0.0, 0.0, 2_500_000.0])),
+    ];
+    for (text, parts) in cases {
+        let found = split(&parse(text).unwrap(), &names, &part);
+        // Constants count as capacity, whatever they stand beside.
+        let close = match (found, parts) {
+            (Some(found), Some(parts)) => {
+                (found.iter().sum::<f64>() - parts.iter().sum::<f64>()).abs() < 1e-6
+                    && (found[1] - parts[1]).abs() < 1e-6
+            }
+            (found, parts) => found.is_none() && parts.is_none(),
+        };
+        assert!(close, "{text}: {found:?}");
+    }
+}
