@@ -28,6 +28,7 @@ mod modelled;
 mod options;
 mod outputs;
 mod overseer;
+mod plan;
 mod preview;
 mod results;
 mod run;

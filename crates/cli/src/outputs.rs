@@ -11,6 +11,7 @@ use report::{Diagnosis, Explained, GridPoint, Style};
 
 use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
+use crate::plan::Answer;
 use crate::terminal::{Terminal, tell, why};
 
 /// A file for results, opened before the run so that a bad path is found before time is spent.
@@ -48,6 +49,8 @@ const ENDINGS: [(&str, Kind); 7] = [
 const OF_A_RUN: [Kind; 6] = [Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics];
 /// What a search for the knee can be written as.
 const OF_A_SWEEP: [Kind; 4] = [Kind::Json, Kind::Csv, Kind::Text, Kind::Svg];
+/// What a plan can be written as.
+const OF_A_PLAN: [Kind; 5] = [Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg];
 /// What a diagnosis or an explanation can be written as.
 const DOCUMENTS: [Kind; 3] = [Kind::Json, Kind::Markdown, Kind::Text];
 
@@ -81,6 +84,15 @@ impl Output {
     /// The same.
     pub(crate) fn open_for_sweep(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
         Self::open_as(paths, &OF_A_SWEEP)
+    }
+
+    /// The same for plans.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub(crate) fn open_for_plan(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
+        Self::open_as(paths, &OF_A_PLAN)
     }
 
     fn open_as(paths: &[PathBuf], known: &[Kind]) -> Result<Vec<Self>, String> {
@@ -162,6 +174,22 @@ impl Output {
             Kind::Csv => report::sweep::csv(document),
             Kind::Json => report::sweep::json(document),
             _ => report::sweep::text(document, Style { width: 100, colour: false }),
+        };
+        self.put(&text)
+    }
+
+    /// Writes a plan.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_plan(&mut self, answer: &Answer, explain: bool) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Svg => answer.svg(),
+            Kind::Csv => answer.csv(),
+            Kind::Json => answer.json(),
+            Kind::Markdown => answer.markdown(),
+            _ => answer.text(explain),
         };
         self.put(&text)
     }

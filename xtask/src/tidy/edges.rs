@@ -20,12 +20,13 @@ const EDGES: &[(&str, &[&str])] = &[
     ("engine", &["units", "target"]),
     ("record", &["units", "job", "meter"]),
     ("analyse", &["units", "record"]),
+    ("plan", &["units", "volume"]),
     ("report", &["units", "record", "analyse"]),
     (
         "cli",
         &[
             "units", "job", "workload", "meter", "target", "drive", "volume", "sim", "engine", "record", "analyse",
-            "report",
+            "plan", "report",
         ],
     ),
     ("xtask", &["job"]),
@@ -33,7 +34,7 @@ const EDGES: &[(&str, &[&str])] = &[
 
 /// Rooms without clock, thread, file, socket, environment or printing: they carry the `clippy.toml` that says so.
 const PURE: &[&str] =
-    &["units", "job", "workload", "meter", "target", "drive", "volume", "sim", "record", "analyse", "report"];
+    &["units", "job", "workload", "meter", "target", "drive", "volume", "sim", "record", "analyse", "plan", "report"];
 
 /// Crates through which a pure room would reach the outside world.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];

@@ -52,7 +52,7 @@ impl Expected {
             alone_ns: prediction.filter(|_| constant).map(|known| known.alone.get() as f64),
             break_even_bytes: break_even_bytes(spec, &load),
             larger: caps.first().and_then(|cap| self.larger(&load, cap.iops)),
-            iops_per_cpu: iops_per_cpu(&self.words, &load),
+            iops_per_cpu: plan::iops_per_cpu(&self.words, &load),
             caps,
             at,
         }
@@ -167,14 +167,6 @@ fn break_even_bytes(spec: &Spec, load: &Load) -> Option<f64> {
         caps.filter(|cap| described(spec, cap).kind == wanted).map(|cap| cap.iops).reduce(f64::min)
     };
     Some(lowest(CapKind::VolumeBytes)? * load.mean_bytes() / lowest(CapKind::VolumeIops)?)
-}
-
-/// Persistent disks want one free processor for 2,000 to 2,500 operations per second ("Optimizing persistent disk and
-/// local SSD performance", about 2019): 2,000 reads, 2,500 writes.
-fn iops_per_cpu(words: &str, load: &Load) -> Option<f64> {
-    const READS: f64 = 2_000.0;
-    const WRITES: f64 = 2_500.0;
-    words.starts_with("gcp/pd-").then(|| 1.0 / (load.share.read / READS + load.share.write / WRITES))
 }
 
 #[cfg(test)]

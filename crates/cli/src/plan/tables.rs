@@ -1,0 +1,221 @@
+//! A plan as Markdown, CSV and JSON.
+
+use plan::{Candidate, Failure};
+use serde_json::{Value, json};
+
+use super::Answer;
+use super::figures::{self, amount, holds, limit, name, time, wanted};
+use super::page::arithmetic;
+
+/// A table of all that meet the need, and of those that do not with the reason.
+pub(super) fn markdown(answer: &Answer) -> String {
+    let ranking = &answer.ranking;
+    let mut out = format!("# Plan\n\n{}\n", wanted(&answer.need));
+    answer.lines.iter().for_each(|line| out.push_str(&format!("\n* {line}")));
+    if !answer.lines.is_empty() {
+        out.push('\n');
+    }
+    if let Some(best) = ranking.best {
+        out.push_str(&format!("\n**Best**: `{}`\n", answer.candidates[best].spec.name));
+    }
+    if let Some(next) = &answer.next {
+        out.push_str(&format!("\n**Next step**, for twice as much: `{}`\n", next.spec.name));
+    }
+    if !ranking.meeting.is_empty() {
+        out.push_str(
+            "\n| volume | price a month | where, when | latency | in flight | limit |\n|---|--:|---|--:|--:|---|\n",
+        );
+    }
+    for index in &ranking.meeting {
+        let candidate = &answer.candidates[*index];
+        let (month, there) = match &candidate.price {
+            Some(money) => (format!("{} {}", amount(money.per_month), money.currency), holds(money)),
+            None => ("unknown".to_owned(), String::new()),
+        };
+        let month =
+            if candidate.price.is_some() && candidate.known_price().is_none() { format!("> {month}") } else { month };
+        let front = if ranking.front.contains(index) { " *" } else { "" };
+        let cell = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        out.push_str(&format!(
+            "| `{}`{front} | {month} | {there} | {} | {} | {} |\n",
+            candidate.spec.name,
+            cell(candidate.mean_secs.map(time)),
+            cell(candidate.in_flight.map(figures::depth)),
+            limit(candidate)
+        ));
+    }
+    if ranking.meeting.is_empty() {
+        out.push_str("\nNothing in the catalogue meets this need.\n");
+        for nearest in &ranking.impossible {
+            let candidate = &answer.candidates[nearest.candidate];
+            let failure = &nearest.failure;
+            out.push_str(&format!(
+                "\n* {}: no volume has it; the nearest is `{}`, {}",
+                name(failure.requirement),
+                candidate.spec.name,
+                figures::failure(failure)
+            ));
+        }
+        out.push('\n');
+    }
+    if !ranking.missing.is_empty() {
+        out.push_str("\n| not enough | why |\n|---|---|\n");
+    }
+    for index in &ranking.missing {
+        let candidate = &answer.candidates[*index];
+        let why: Vec<String> = candidate.failures.iter().map(figures::failure).collect();
+        out.push_str(&format!("| `{}` | {} |\n", candidate.spec.name, why.join("; ")));
+    }
+    out.push_str("\n```text");
+    arithmetic(answer).iter().for_each(|line| out.push_str(&format!("{line}\n")));
+    out.push_str("```\n");
+    out
+}
+
+/// One line for each candidate. Units are in the names of columns; what is not known is empty.
+pub(super) fn csv(answer: &Answer) -> String {
+    let mut out = String::from(
+        "volume,meets,front,size_bytes,currency,price_per_month,capacity_price,iops_price,throughput_price,\
+         performance_price,price_complete,region,price_date,price_per_iops,price_per_mibps,limit,limit_iops,headroom,\
+         wanted_iops,block_bytes,latency_ns,percentile_ns,in_flight,iops_per_gb,cpus,confirmed,why_not\n",
+    );
+    for index in answer.ranking.meeting.iter().chain(&answer.ranking.missing) {
+        let candidate = &answer.candidates[*index];
+        let number = |value: Option<f64>| {
+            value.filter(|value| value.is_finite()).map_or_else(String::new, |value| format!("{value:.6}"))
+        };
+        let money = candidate.price.as_ref();
+        let part = |of: fn(&volume::spec::PriceParts) -> f64| number(money.map(|money| of(&money.parts)));
+        let ns = |secs: Option<f64>| secs.map_or_else(String::new, |secs| format!("{:.0}", secs * 1e9));
+        let text = |text: Option<&str>| quoted(text.unwrap_or_default());
+        let why: Vec<String> = candidate.failures.iter().map(figures::failure).collect();
+        let fields = [
+            quoted(&candidate.spec.name),
+            candidate.meets().to_string(),
+            answer.ranking.front.contains(index).to_string(),
+            candidate.spec.size.get().to_string(),
+            text(money.map(|money| money.currency.as_str())),
+            number(money.map(|money| money.per_month)),
+            part(|parts| parts.capacity),
+            part(|parts| parts.iops),
+            part(|parts| parts.throughput),
+            part(|parts| parts.performance),
+            money.map_or_else(String::new, |money| money.whole().to_string()),
+            text(money.and_then(|money| money.region.as_deref())),
+            text(money.map(|money| money.source.date.as_str())),
+            number(candidate.price_per_iops()),
+            number(candidate.price_per_mibps()),
+            text(candidate.limit.as_ref().map(|cap| cap.name.as_str())),
+            number(candidate.limit.as_ref().map(|cap| cap.iops)),
+            number(Some(candidate.headroom)),
+            number(Some(candidate.rate)),
+            format!("{:.0}", candidate.block),
+            ns(candidate.mean_secs),
+            ns(candidate.percentile_secs),
+            number(candidate.in_flight),
+            number(candidate.iops_per_gb()),
+            number(candidate.cpus),
+            candidate.survived.map_or_else(String::new, |survived| survived.to_string()),
+            quoted(&why.join("; ")),
+        ];
+        out.push_str(&fields.join(","));
+        out.push('\n');
+    }
+    out
+}
+
+/// Quotes only where the text would not be read back without.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+/// The version of the document's layout.
+const SCHEMA: u32 = 1;
+
+/// One document.
+pub(super) fn json(answer: &Answer) -> String {
+    let ranking = &answer.ranking;
+    let names = |indices: &[usize]| -> Vec<&str> {
+        indices.iter().map(|index| answer.candidates[*index].spec.name.as_str()).collect()
+    };
+    let one = |index: Option<usize>| index.map(|index| answer.candidates[index].spec.name.as_str());
+    let of = |indices: &[usize]| -> Vec<Value> {
+        indices.iter().map(|index| candidate(answer, *index, &answer.candidates[*index])).collect()
+    };
+    let impossible: Vec<Value> = ranking
+        .impossible
+        .iter()
+        .map(|nearest| {
+            let volume = &answer.candidates[nearest.candidate].spec.name;
+            json!({ "failure": failure(&nearest.failure), "nearest": volume })
+        })
+        .collect();
+    let need = &answer.need;
+    let document = json!({
+        "fathom_plan": SCHEMA,
+        "version": env!("CARGO_PKG_VERSION"),
+        "seed": answer.seed,
+        "need": {
+            "iops": need.iops, "bytes_per_sec": need.bytes_per_sec, "block_bytes": need.block,
+            "read_share": need.read_share, "sequential": need.sequential, "capacity_bytes": need.capacity,
+            "mean_ns": need.mean.map(units::Nanos::get),
+            "percentile": need.percentile.map(|(share, bound)| json!({ "share": share, "ns": bound.get() })),
+            "machines": need.machines, "shared": need.shared, "scratch": need.scratch, "vcpus": need.vcpus,
+            "machine": need.machine, "volumes": need.volumes, "region": need.region, "budget_usd": need.budget,
+            "growth_per_year": need.growth, "arithmetic": answer.lines,
+        },
+        "best": one(ranking.best),
+        "fastest": one(ranking.fastest),
+        "front": names(&ranking.front),
+        "next_step": answer.next.as_ref().map(|next| json!({
+            "volume": next.spec.name,
+            "price_per_month": next.known_price().map(|money| money.per_month),
+            "currency": next.known_price().map(|money| &money.currency),
+        })),
+        "meeting": of(&ranking.meeting),
+        "missing": of(&ranking.missing),
+        "impossible": impossible,
+        "nearest": one(ranking.nearest),
+    });
+    format!("{document:#}\n")
+}
+
+fn failure(failure: &Failure) -> Value {
+    let finite = |value: f64| value.is_finite().then_some(value);
+    json!({
+        "requirement": name(failure.requirement), "limit": failure.limit,
+        "wanted": finite(failure.wanted), "reached": finite(failure.reached),
+        "says": figures::failure(failure),
+    })
+}
+
+fn candidate(answer: &Answer, index: usize, candidate: &Candidate) -> Value {
+    let finite = |value: f64| value.is_finite().then_some(value);
+    let ns = |secs: Option<f64>| secs.map(|secs| (secs * 1e9).round());
+    let price = candidate.price.as_ref().map(|money| {
+        json!({
+            "currency": money.currency, "per_month": money.per_month,
+            "parts": {
+                "capacity": money.parts.capacity, "iops": money.parts.iops,
+                "throughput": money.parts.throughput, "performance": money.parts.performance,
+            },
+            "region": money.region, "date": money.source.date, "lacks": money.lacks, "rule": money.rule,
+            "source": { "title": money.source.title, "address": money.source.address, "date": money.source.date },
+            "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps(),
+        })
+    });
+    let jobs = candidate.jobs().map(|(jobs, iodepth)| json!({ "numjobs": jobs, "iodepth": iodepth }));
+    json!({
+        "volume": candidate.spec.name, "type": candidate.listed, "title": candidate.spec.title,
+        "size_bytes": candidate.spec.size.get(), "meets": candidate.meets(),
+        "failures": candidate.failures.iter().map(failure).collect::<Vec<_>>(),
+        "limit": candidate.limit.as_ref().map(|cap| json!({ "name": cap.name, "iops": finite(cap.iops) })),
+        "headroom": finite(candidate.headroom), "wanted_iops": candidate.rate, "block_bytes": candidate.block,
+        "price": price, "latency_ns": ns(candidate.mean_secs), "percentile_ns": ns(candidate.percentile_secs),
+        "in_flight": candidate.in_flight, "jobs": jobs, "iops_per_gb": candidate.iops_per_gb(),
+        "burst": candidate.burst.map(|(iops, secs)| json!({ "iops": iops, "secs": finite(secs) })),
+        "cpus": candidate.cpus, "machines": answer.machines_of(index), "confirmed": candidate.survived,
+        "margin": candidate.margin, "as_of": candidate.about.as_of, "unknown": candidate.about.unknown,
+        "latency_assumed": candidate.about.latency_assumed,
+    })
+}

@@ -1,0 +1,136 @@
+//! `fathom plan`: what it answers, in every format, and what it refuses.
+
+mod common;
+
+use common::json::Json;
+use common::{Scratch, fathom, run, words};
+
+fn planned(line: &str, columns: &str) -> String {
+    run(fathom(words(line)).env("COLUMNS", columns)).expect_code(0).stdout
+}
+
+#[test]
+fn the_best_is_told_with_price_region_date_limit_and_depth() {
+    let text = planned("plan --iops 15k --capacity 1TiB --provider gcp/hyperdisk-balanced", "80");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = [
+        "Best gcp/hyperdisk-balanced,size=1024GiB,iops=15000,throughput=140MiB/s",
+        "141.92 USD a month (us-central1, 2026-09-24): capacity 81.92, IOPS 60.00",
+        "volume IOPS, nothing to spare",
+        "20 in flight = 15,000 IOPS x 1.32 ms: 1 job with iodepth=20",
+        "Next step",
+        "1 of 1 were confirmed by simulation, seed 1.",
+    ];
+    for part in expected {
+        assert!(flat.contains(part), "`{part}` is missing from:\n{text}");
+    }
+}
+
+#[test]
+fn lines_keep_within_the_terminal() {
+    for columns in ["80", "100", "120"] {
+        let text = planned("plan --iops 40k --capacity 2TiB --read 70% --no-simulation", columns);
+        let most: usize = columns.parse().unwrap();
+        let long = text.lines().find(|line| line.chars().count() > most);
+        assert_eq!(long, None, "at {columns}");
+    }
+}
+
+#[test]
+fn explanations_show_rules_numbers_and_sources() {
+    let text = planned("plan --iops 15k --provider gcp/pd-ssd@2019 --explain", "100");
+    for part in ["min(30 × 500 GB, 60,000) = 15,000 IOPS", "about 2019", "0.17 × 500 GB", "US; "] {
+        assert!(text.contains(part), "`{part}` is missing from:\n{text}");
+    }
+}
+
+#[test]
+fn workloads_tell_their_arithmetic() {
+    let text = planned("plan --workload checkpoint-writes,model=140GiB,interval=30min,share=5% --no-simulation", "100");
+    for part in ["140 GiB in 5 % of 30 min = 90.0 s: 1.56 GiB/s", "sequential writes of 1 MiB", "420 GiB"] {
+        assert!(text.contains(part), "`{part}` is missing from:\n{text}");
+    }
+    let shared = planned("plan --workload model-weights,replicas=4 --no-simulation", "100");
+    assert!(shared.contains("gcp/hyperdisk-ml") && shared.contains("price   not known"), "{shared}");
+}
+
+#[test]
+fn impossible_needs_are_an_answer() {
+    let text = planned("plan --iops 10k --latency 10us --provider gcp --provider aws", "100");
+    assert!(text.contains("Nothing in the catalogue meets this need"), "{text}");
+    assert!(text.contains("mean latency: no volume has it. The nearest is"), "{text}");
+}
+
+#[test]
+fn programs_get_one_document_and_files_by_their_ending() {
+    let scratch = Scratch::new();
+    let paths = ["plan.json", "plan.csv", "plan.md", "plan.svg", "plan.txt"].map(|name| (name, scratch.path(name)));
+    let mut line = words("plan --iops 15k --capacity 1TiB --provider aws --provider gcp --format json");
+    for (_, path) in &paths {
+        line.extend(["-o".to_owned(), path.display().to_string()]);
+    }
+    let outcome = run(&mut fathom(line)).expect_code(0);
+    let text = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("it is written");
+    let document = Json::read(&outcome.stdout);
+    assert_eq!(document.at("fathom_plan"), &Json::Whole(1));
+    let best = document.items("meeting")[0].clone();
+    assert_eq!(best.at("meets"), &Json::Bool(true));
+    for key in ["price/parts/capacity", "price/region", "price/date", "price/per_iops", "jobs/iodepth", "limit/name"] {
+        assert!(best.find(key).is_some(), "{key}");
+    }
+    assert_eq!(text("plan.json"), outcome.stdout);
+    let csv = text("plan.csv");
+    let columns = csv.lines().next().unwrap().split(',').count();
+    assert!(columns == 27 && csv.lines().count() > 10, "{csv}");
+    assert!(text("plan.md").contains("| volume | price a month | where, when |"));
+    assert!(text("plan.svg").starts_with("<svg ") && text("plan.svg").ends_with("</svg>\n"));
+    assert!(text("plan.txt").starts_with("Need "));
+}
+
+#[test]
+fn loads_come_from_runs_and_from_jobs() {
+    let scratch = Scratch::new();
+    let record = scratch.path("run.json");
+    let line = format!(
+        "sim --on custom,iops=7000,latency=1ms,size=10GiB --name=a --rw=randrw --rwmixread=70 --bs=8k --iodepth=32 --runtime=2 --time_based -o {}",
+        record.display()
+    );
+    run(&mut fathom(words(&line))).expect_code(0);
+    let measured = planned(&format!("plan --from {} --no-simulation", record.display()), "120");
+    assert!(measured.contains("random operations") && measured.contains("of 8 KiB"), "{measured}");
+    let job = scratch.write("job.fio", "[a]\nrw=read\nbs=1m\nsize=1g\nrate=200m\n");
+    let text = planned(&format!("plan --from {job} --no-simulation"), "120");
+    assert!(text.contains("200 MiB/s, sequential reads of 1 MiB"), "{text}");
+}
+
+#[test]
+fn bad_values_are_located_all_at_once() {
+    let line = "plan --iops 15q --bs 4q --latency 1 --provider gpc --workload olpt --growth much";
+    let outcome = run(&mut fathom(words(line))).expect_code(2);
+    let expected = [
+        "--iops=15q",
+        "--bs=4q",
+        "--latency=1",
+        "--provider=gpc",
+        "did you mean `gcp`?",
+        "--workload=olpt",
+        "did you mean `oltp`?",
+        "--growth=much",
+        "6 errors",
+    ];
+    for part in expected {
+        assert!(outcome.stderr.contains(part), "`{part}` is missing from:\n{}", outcome.stderr);
+    }
+    for (line, part) in [
+        ("plan", "there is nothing to plan for"),
+        ("plan --iops 1k --machine nowhere-8", "no provider here has a machine `nowhere-8`"),
+        ("plan --workload oltp,tpz=1", "did you mean `tps`?"),
+        ("plan --iops 1k --read-only --read 50%", "is not written"),
+        ("plan --iops 1k --p99 1ms --p999 2ms", "two percentiles"),
+        ("plan --iops 1k -o plan.pdf", ".svg"),
+        ("plan --from /nowhere/run.json", "No such file"),
+    ] {
+        let outcome = run(&mut fathom(words(line))).expect_code(2);
+        assert!(outcome.stderr.contains(part), "{line}: `{part}` is missing from:\n{}", outcome.stderr);
+    }
+}

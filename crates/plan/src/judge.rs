@@ -1,0 +1,154 @@
+//! Whether one volume, with its numbers, does what is wanted.
+
+use volume::closed::{Cap, Load, Part, Prediction, caps};
+use volume::{Behaviour, Scope, Spec};
+
+use crate::candidate::{Failure, Requirement};
+use crate::laws::{Laws, quantile_secs};
+use crate::need::{Demand, Need};
+
+/// What the closed form says of one demand on one volume.
+pub(crate) struct Judged {
+    /// All caps, with what one machine gets of each, the lowest first.
+    pub(crate) caps: Vec<Cap>,
+    pub(crate) mean_secs: Option<f64>,
+    pub(crate) alone_secs: Option<f64>,
+    pub(crate) percentile_secs: Option<f64>,
+    pub(crate) percentile_alone_secs: Option<f64>,
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// Waits are planned for so many times as long as the formulas say: those are exact to a tenth, and near its limit a
+/// volume's waits differ by more than that from one minute to the next.
+const CAUTION: f64 = 1.5;
+/// Rates a hair below what is wanted are enough: providers round to whole operations.
+const HAIR: f64 = 1.0 - 1e-6;
+
+/// Judges one demand. Wherever a volume is read by many machines, each gets its share of what the volume has.
+pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) -> Judged {
+    let load = &demand.load;
+    let mut caps = shared_caps(spec, load, need.readers());
+    if let Behaviour::Drive(drive) = &spec.behaviour {
+        match drive_cap(drive, load) {
+            Some(cap) => caps.push(cap),
+            None => return unknown(caps),
+        }
+        caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    }
+    let mut failures = Vec::new();
+    let rate = demand.rate;
+    if let Some(cap) = caps.first().filter(|cap| cap.iops < rate * HAIR) {
+        let (requirement, unit) = match demand.in_bytes {
+            true => (Requirement::Throughput, load.mean_bytes()),
+            false => (Requirement::Iops, 1.0),
+        };
+        let (wanted, reached) = (rate * unit, cap.iops * unit);
+        failures.push(Failure { requirement, limit: cap.name.clone(), wanted, reached });
+    }
+    let alone_secs = laws.alone_secs(spec, load);
+    let is_drive = matches!(spec.behaviour, Behaviour::Drive(_));
+    let waits = || caps.iter().map(|cap| cap.wait(rate));
+    // A limit that is used up makes everything wait as long as the queue is: what is in flight decides.
+    let mean_secs = alone_secs.map(|alone| alone + CAUTION * waits().map(|wait| wait.mean_secs).sum::<f64>());
+    let share = need.percentile.map_or(0.99, |(share, _)| share);
+    let percentile_alone_secs = quantile_secs(spec, load, share);
+    let percentile_secs =
+        percentile_alone_secs.map(|alone| alone + CAUTION * waits().map(|wait| wait.quantile_secs(share)).sum::<f64>());
+    if demand.timed {
+        let slow = |alone: Option<f64>, bound: f64| {
+            if alone.is_some_and(|alone| alone > bound) || is_drive {
+                "latency without queueing".to_owned()
+            } else {
+                caps.first().map_or_else(String::new, |cap| format!("queueing before {}", cap.name))
+            }
+        };
+        let bounds = [
+            (Requirement::Mean, need.mean.map(units::Nanos::secs_f64), mean_secs, alone_secs),
+            (
+                Requirement::Percentile,
+                need.percentile.map(|(_, bound)| bound.secs_f64()),
+                percentile_secs,
+                percentile_alone_secs,
+            ),
+        ];
+        for (requirement, bound, found, alone) in bounds {
+            let Some(bound) = bound else { continue };
+            match found {
+                None => failures.push(no_law()),
+                Some(found) if found > bound => {
+                    let reached = if found.is_finite() { found } else { alone.unwrap_or(found) };
+                    failures.push(Failure { requirement, limit: slow(alone, bound), wanted: bound, reached });
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Judged { caps, mean_secs, alone_secs, percentile_secs, percentile_alone_secs, failures }
+}
+
+fn no_law() -> Failure {
+    let limit = "nothing simple is known of percentiles of a drive".to_owned();
+    Failure { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 }
+}
+
+fn unknown(caps: Vec<Cap>) -> Judged {
+    let limit = "no closed form for mixtures on a drive".to_owned();
+    let failure = Failure { requirement: Requirement::Unknown, limit, wanted: 0.0, reached: 0.0 };
+    Judged {
+        caps,
+        mean_secs: None,
+        alone_secs: None,
+        percentile_secs: None,
+        percentile_alone_secs: None,
+        failures: vec![failure],
+    }
+}
+
+/// Caps as one of so many machines sees them: those of the volume are divided among them.
+fn shared_caps(spec: &Spec, load: &Load, readers: f64) -> Vec<Cap> {
+    let mut caps = caps(spec, load);
+    if readers > 1.0 {
+        for cap in &mut caps {
+            let of_volume = match cap.part {
+                Part::Limit(index) => spec.limits.get(index).is_some_and(|limit| limit.scope == Scope::Volume),
+                Part::Station(index) => spec.stations.get(index).is_some_and(|station| station.scope == Scope::Volume),
+            };
+            if of_volume {
+                cap.iops /= readers;
+            }
+        }
+        caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    }
+    caps
+}
+
+/// A drive's heads as a cap: with a full queue where operations are random, on its inner tracks where they are not.
+fn drive_cap(drive: &volume::disk::Drive, load: &Load) -> Option<Cap> {
+    let pure = load.share.read == 1.0 || load.share.write == 1.0;
+    let (name, iops) = if load.sequential {
+        ("inner tracks", pure.then(|| drive.inner_bytes_per_sec as f64 / load.mean_bytes())?)
+    } else {
+        ("movements of the heads", drive.random_iops(load)?)
+    };
+    let name = name.to_owned();
+    let part = Part::Station(usize::MAX);
+    Some(Cap { name, part, iops, bucket: None, burst_secs: None, spread: 1.0, forgives_secs: 0.0, servers: 1 })
+}
+
+/// IOPS while credits last and for how long, where that is above what lasts.
+pub(crate) fn burst(caps: &[Cap]) -> Option<(f64, f64)> {
+    let lasting = caps.first()?.iops;
+    let iops = caps.iter().filter(|cap| cap.bucket.is_none()).map(|cap| cap.iops).fold(f64::INFINITY, f64::min);
+    if !iops.is_finite() || iops <= lasting * 1.000_001 {
+        return None;
+    }
+    let prediction = Prediction {
+        iops: lasting,
+        latency: units::Nanos::ZERO,
+        burst_iops: iops,
+        alone: units::Nanos::ZERO,
+        limit: Some(0),
+        caps: caps.to_vec(),
+    };
+    Some((iops, prediction.burst_secs()?))
+}

@@ -1,0 +1,28 @@
+//! Which volume for this load, at what price.
+//!
+//! A [`Need`] says what a load wants; [`workload`] makes one out of a few words about an application. [`candidates`] goes
+//! through the catalogue: for each type the smallest size and the least provisioned values that the closed form lets
+//! the need through at, found by bisection. [`plan`] has each checked by a [`Trial`], which the caller simulates, gives
+//! those that fall short more room, and ranks what is left ([`Ranking`]): what meets the need, what no other beats in
+//! price and in latency, the cheapest of these, and what to buy for twice as much.
+//!
+//! Prices that nobody publishes stay unknown, and prices of another region are not taken for those of the one asked for.
+//!
+//! What is *not* here: a clock, the simulation itself, words for people, and any knowledge of a volume that is not in its
+//! catalogue entry.
+
+mod candidate;
+mod judge;
+mod laws;
+mod need;
+mod rank;
+mod search;
+mod trial;
+pub mod workload;
+
+pub use candidate::{Candidate, Failure, Money, Requirement, iops_per_cpu};
+pub use laws::Laws;
+pub use need::{Demand, Need};
+pub use rank::{Nearest, Ranking, rank};
+pub use search::{candidates, machines, named};
+pub use trial::{Outcome, Trial, confirm, plan};

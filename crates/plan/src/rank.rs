@@ -1,0 +1,105 @@
+//! What is worth buying among what there is.
+
+use crate::candidate::{Candidate, Failure, Requirement};
+
+/// The candidates in order, as indices into the slice that was ranked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// Those that meet the need, the cheapest first; those whose price is not known behind them, by latency.
+    pub meeting: Vec<usize>,
+    /// Of those the ones that no other beats: cheaper and no slower, or faster and no dearer. Prices in different
+    /// currencies are not compared.
+    pub front: Vec<usize>,
+    /// The cheapest of the front: the smallest that meets the need.
+    pub best: Option<usize>,
+    /// The fastest of the front.
+    pub fastest: Option<usize>,
+    /// Those that do not, the nearest first.
+    pub missing: Vec<usize>,
+    /// Where none meets the need: wishes that nothing fulfils, and what comes nearest to each.
+    pub impossible: Vec<Nearest>,
+    /// Where each wish could be fulfilled, but not all at once: what comes nearest to all.
+    pub nearest: Option<usize>,
+}
+
+/// The volume that comes nearest to a wish that none fulfils.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nearest {
+    /// The wish, what was wanted and what there is.
+    pub failure: Failure,
+    /// Whose it is.
+    pub candidate: usize,
+}
+
+/// Ranks candidates.
+#[must_use]
+pub fn rank(candidates: &[Candidate]) -> Ranking {
+    let indices = || 0..candidates.len();
+    let mut meeting: Vec<usize> = indices().filter(|index| candidates[*index].meets()).collect();
+    meeting.sort_by(|a, b| {
+        let (a, b) = (&candidates[*a], &candidates[*b]);
+        order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let front: Vec<usize> = meeting
+        .iter()
+        .copied()
+        .filter(|index| candidates[*index].known_price().is_some())
+        .filter(|index| !meeting.iter().any(|other| dominates(&candidates[*other], &candidates[*index])))
+        .collect();
+    let best = front.first().copied();
+    let fastest = front.iter().copied().min_by(|a, b| slowness(&candidates[*a]).total_cmp(&slowness(&candidates[*b])));
+    let mut missing: Vec<usize> = indices().filter(|index| !candidates[*index].meets()).collect();
+    missing.sort_by(|a, b| shortfall(&candidates[*a]).total_cmp(&shortfall(&candidates[*b])));
+    let (mut impossible, mut nearest) = (Vec::new(), None);
+    if meeting.is_empty() {
+        impossible = out_of_reach(candidates);
+        nearest = missing.first().copied();
+    }
+    Ranking { meeting, front, best, fastest, missing, impossible, nearest }
+}
+
+fn slowness(candidate: &Candidate) -> f64 {
+    candidate.mean_secs.unwrap_or(f64::INFINITY)
+}
+
+/// Known prices first, dollars before others, then the price, then the latency.
+fn order(candidate: &Candidate) -> (bool, bool, f64, f64) {
+    match candidate.known_price() {
+        Some(price) => (false, price.currency != "USD", price.per_month, slowness(candidate)),
+        None => (true, false, 0.0, slowness(candidate)),
+    }
+}
+
+/// Whether one is at least as good in price and in latency, and better in one of them.
+fn dominates(one: &Candidate, other: &Candidate) -> bool {
+    let (Some(price), Some(others)) = (one.known_price(), other.known_price()) else { return false };
+    let (cost, time) = ((price.per_month, others.per_month), (slowness(one), slowness(other)));
+    price.currency == others.currency && cost.0 <= cost.1 && time.0 <= time.1 && (cost.0 < cost.1 || time.0 < time.1)
+}
+
+/// How far a candidate is from what is wanted, by its worst failure and then by their number.
+fn shortfall(candidate: &Candidate) -> f64 {
+    let worst = candidate.failures.iter().map(Failure::short_by).fold(1.0, f64::max);
+    worst + 1e-6 * candidate.failures.len() as f64
+}
+
+/// Wishes that every candidate leaves unfulfilled, each with the candidate that comes nearest.
+fn out_of_reach(candidates: &[Candidate]) -> Vec<Nearest> {
+    use Requirement::{Budget, Capacity, Iops, Machine, Mean, Percentile, Sharing, Throughput};
+    let wishes = [Iops, Throughput, Capacity, Mean, Percentile, Sharing, Machine, Budget];
+    let nearest = |wish: Requirement| {
+        let of = |candidate: &Candidate| candidate.failures.iter().find(|failure| failure.requirement == wish).cloned();
+        // Nothing is known of the others' figures where their machine or their load is out of the question.
+        let unasked = |candidate: &Candidate| {
+            let unknown = |failure: &Failure| matches!(failure.requirement, Machine | Requirement::Unknown);
+            wish != Machine && of(candidate).is_none() && candidate.failures.iter().any(unknown)
+        };
+        let asked: Vec<usize> = (0..candidates.len()).filter(|index| !unasked(&candidates[*index])).collect();
+        let failing: Option<Vec<(usize, Failure)>> =
+            asked.into_iter().map(|index| Some((index, of(&candidates[index])?))).collect();
+        let by_less = |a: &(usize, Failure), b: &(usize, Failure)| a.1.short_by().total_cmp(&b.1.short_by());
+        let (candidate, failure) = failing?.into_iter().min_by(by_less)?;
+        Some(Nearest { failure, candidate })
+    };
+    wishes.into_iter().filter_map(nearest).collect()
+}

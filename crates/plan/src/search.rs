@@ -1,0 +1,497 @@
+//! The least of each volume that meets a need: bisection of size and provisioned values over the closed form.
+
+use volume::catalogue::{self, Bounds, Listed, Resolved};
+
+use crate::candidate::{Candidate, Failure, Money, Requirement, iops_per_cpu};
+use crate::judge::{Judged, burst, judge};
+use crate::laws::Laws;
+use crate::need::{Demand, Need};
+
+/// Volumes that nobody sells: they are looked at where they are named.
+const NOT_SOLD: [&str; 1] = ["custom"];
+/// Keys of which the least that is enough is bought, in this order, the size before them.
+const PROVISIONED: [&str; 5] = ["iops", "throughput", "network_gbps", "vcpus", "frodo_threads"];
+/// Words that stand for a plan of machines: each is tried.
+const PLANS: [&str; 1] = ["droplet"];
+
+/// The volumes of the catalogue that a need is about, with the keys it gives them. Without any named these are the
+/// newest editions of all that is sold.
+///
+/// # Errors
+///
+/// The names that stand for no volume, as indices into [`Need::volumes`].
+pub fn named(need: &Need) -> Result<Vec<(Listed, String)>, Vec<usize>> {
+    let listed = catalogue::list();
+    let provider = |listed: &Listed| listed.name.split(['/', '@']).next().unwrap_or_default().to_owned();
+    if need.volumes.is_empty() {
+        let sold = |listed: &Listed| !listed.name.contains('@') && !NOT_SOLD.contains(&provider(listed).as_str());
+        return Ok(listed.into_iter().filter(sold).map(|listed| (listed, String::new())).collect());
+    }
+    let mut found: Vec<(Listed, String)> = Vec::new();
+    let mut missing = Vec::new();
+    for (index, words) in need.volumes.iter().enumerate() {
+        let (name, keys) = words.split_once(',').unwrap_or((words, ""));
+        let (whose, edition) = name.split_once('@').map_or((name, None), |(whose, edition)| (whose, Some(edition)));
+        let of = |listed: &Listed| {
+            let newer = listed.name.split_once('@').map(|(_, edition)| edition) == edition;
+            listed.name == name || newer && provider(listed) == whose
+        };
+        let here: Vec<(Listed, String)> =
+            listed.iter().filter(|listed| of(listed)).map(|listed| (listed.clone(), keys.to_owned())).collect();
+        if here.is_empty() {
+            missing.push(index);
+        }
+        for volume in here {
+            if !found.iter().any(|(known, known_keys)| known.name == volume.0.name && *known_keys == volume.1) {
+                found.push(volume);
+            }
+        }
+    }
+    if missing.is_empty() { Ok(found) } else { Err(missing) }
+}
+
+/// Each of the volumes as small as the need allows, or at its largest where that is not enough, with what is missing.
+#[must_use]
+pub fn candidates(need: &Need, laws: &mut Laws) -> Vec<Candidate> {
+    let volumes = named(need).unwrap_or_default();
+    volumes.iter().filter_map(|(listed, keys)| candidate(need, listed, keys, 1.0, laws)).collect()
+}
+
+/// One volume, made for `margin` times the rates of the need.
+pub(crate) fn candidate(need: &Need, listed: &Listed, keys: &str, margin: f64, laws: &mut Laws) -> Option<Candidate> {
+    let mut demands = need.demands();
+    demands.iter_mut().for_each(|demand| demand.rate *= margin);
+    let mut search = Search { need, listed, demands, given: given(need, listed, keys), laws };
+    let mut best: Option<Candidate> = None;
+    for fixed in search.variants() {
+        let Some(mut found) = search.least(&fixed) else { continue };
+        found.margin = margin;
+        if best.as_ref().is_none_or(|best| is_better(&found, best)) {
+            best = Some(found);
+        }
+    }
+    best
+}
+
+/// Pairs of a key and its value, as they are asked for.
+type Pairs = Vec<(String, String)>;
+
+/// What the need itself says of a volume's keys.
+fn given(need: &Need, listed: &Listed, keys: &str) -> Pairs {
+    let mut pairs: Pairs = Vec::new();
+    let about = catalogue::resolve_all(&[&listed.name], &catalogue::no_files).map(|mut all| all.remove(0).about);
+    let has = |name: &str| about.as_ref().ok().and_then(|about| about.keys.iter().find(|key| key.name == name));
+    if let (Some(machine), Some(_)) = (&need.machine, has("machine")) {
+        pairs.push(("machine".to_owned(), machine.clone()));
+    }
+    if let (Some(vcpus), Some(_), None) = (need.vcpus, has("vcpus"), &need.machine) {
+        pairs.push(("vcpus".to_owned(), vcpus.to_string()));
+    }
+    if let (Some(region), Some(key)) = (&need.region, has("region"))
+        && key.bounds.choices.contains(region)
+    {
+        pairs.push(("region".to_owned(), region.clone()));
+    }
+    for pair in keys.split(',').filter(|pair| !pair.is_empty()) {
+        if let Some((key, value)) = pair.split_once('=') {
+            pairs.retain(|(known, _)| known != key.trim());
+            pairs.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+    }
+    pairs
+}
+
+/// Machines that let a candidate do what is wanted, at most one of a series: those whose limits are nearest to it. None
+/// where a machine was named or where machines do not matter.
+#[must_use]
+pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<String> {
+    if need.machine.is_some() || !candidate.about.keys.iter().any(|key| key.name == "machine") {
+        return Vec::new();
+    }
+    let demands = need.demands();
+    let mut enough: Vec<(f64, String)> = Vec::new();
+    for machine in catalogue::machines(&candidate.listed).unwrap_or_default() {
+        // A row for a whole series says nothing about one of its machines.
+        if machine.ends_with('*') || !in_size(&machine, need.vcpus) {
+            continue;
+        }
+        let name = format!("{},machine={machine}", candidate.spec.name);
+        let Ok(resolved) = catalogue::resolve_all(&[&name], &catalogue::no_files) else { continue };
+        let spec = &resolved[0].spec;
+        let judged: Vec<Judged> = demands.iter().map(|demand| judge(spec, need, demand, laws)).collect();
+        if judged.iter().any(|judged| !judged.failures.is_empty()) {
+            continue;
+        }
+        let of_machine = |cap: &&volume::closed::Cap| cap.name.starts_with("machine");
+        let spare = judged
+            .iter()
+            .zip(&demands)
+            .filter_map(|(judged, demand)| Some(judged.caps.iter().find(of_machine)?.iops / demand.rate.max(1e-12)));
+        let spare = spare.fold(f64::INFINITY, f64::min);
+        if spare.is_finite() {
+            enough.push((spare, machine));
+        }
+    }
+    enough.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+    let series = |machine: &str| machine.split(['-', '.', '_']).take(1).collect::<String>();
+    let mut found: Vec<String> = Vec::new();
+    for (_, machine) in enough {
+        if !found.iter().any(|known| series(known) == series(&machine)) {
+            found.push(machine);
+        }
+    }
+    found.truncate(3);
+    found
+}
+
+/// Whether a machine has so many processors, as far as its name says it.
+fn in_size(machine: &str, vcpus: Option<u32>) -> bool {
+    let Some(vcpus) = vcpus else { return true };
+    machine.rsplit('-').next().and_then(|size| size.parse::<u32>().ok()).is_none_or(|size| size == vcpus)
+}
+
+struct Search<'a> {
+    need: &'a Need,
+    listed: &'a Listed,
+    demands: Vec<Demand>,
+    given: Pairs,
+    laws: &'a mut Laws,
+}
+
+impl Search<'_> {
+    fn resolve(&self, pairs: &Pairs) -> Option<Resolved> {
+        let words: String = pairs.iter().map(|(key, value)| format!(",{key}={value}")).collect();
+        let name = format!("{}{words}", self.listed.name);
+        Some(catalogue::resolve_all(&[&name], &catalogue::no_files).ok()?.remove(0))
+    }
+
+    fn is_given(&self, key: &str) -> bool {
+        self.given.iter().any(|(known, _)| known == key)
+    }
+
+    /// All that can only be chosen among a few: each is a search of its own.
+    fn variants(&self) -> Vec<Pairs> {
+        let Some(resolved) = self.resolve(&self.given) else { return vec![self.given.clone()] };
+        let mut variants = vec![self.given.clone()];
+        for key in resolved.about.keys.iter().filter(|key| !key.bounds.fixed && !self.is_given(&key.name)) {
+            let choices: Vec<String> = match key.name.as_str() {
+                "size" => Vec::new(),
+                name if PLANS.contains(&name) => key.bounds.choices.clone(),
+                _ => key.bounds.one_of.iter().map(|value| format!("{value}{}", key.bounds.unit)).collect(),
+            };
+            if choices.is_empty() {
+                continue;
+            }
+            let with = |pairs: &Pairs| -> Vec<Pairs> {
+                let choice = |value: &String| with_pair(pairs, &key.name, value);
+                choices.iter().map(choice).collect()
+            };
+            variants = variants.iter().flat_map(with).collect();
+        }
+        variants
+    }
+
+    /// The least that is enough with some keys fixed, or the most there is.
+    fn least(&mut self, fixed: &Pairs) -> Option<Candidate> {
+        let Some(resolved) = self.resolve(fixed) else { return self.unusable() };
+        let Some(size) = self.sizes(&resolved) else {
+            let most = self.fullest(fixed)?;
+            let enough = self.is_enough(&most.1.spec);
+            let pairs = if enough { self.provisioned(most.0) } else { most.0 };
+            return self.finish(&pairs);
+        };
+        let (least, most, unit) = size;
+        let wanted = (self.need.bytes() as f64 / unit.1 * (1.0 - 1e-9)).ceil().max(1.0) as u64;
+        let sized = |size: u64| with_pair(fixed, "size", &format!("{size}{}", unit.0));
+        let mut low = least.max(wanted).min(most);
+        // The smallest of some types lets less than one operation a second through, and cannot be asked for.
+        let smallest = self.fullest(&sized(low));
+        let mut enough = smallest.clone().filter(|(_, found)| self.is_enough(&found.spec));
+        if enough.is_none() {
+            let mut high = most;
+            let largest = self.fullest(&sized(high))?;
+            if !self.is_enough(&largest.1.spec) {
+                return self.short(smallest.map(|(pairs, _)| pairs), &largest.0);
+            }
+            enough = Some(largest);
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                match self.fullest(&sized(middle)).filter(|(_, found)| self.is_enough(&found.spec)) {
+                    Some(found) => (high, enough) = (middle, Some(found)),
+                    None => low = middle,
+                }
+            }
+        }
+        let pairs = self.provisioned(enough?.0);
+        self.finish(&pairs)
+    }
+
+    /// What falls short even at its largest; the smallest where that falls short by as much.
+    fn short(&mut self, smallest: Option<Pairs>, largest: &Pairs) -> Option<Candidate> {
+        let large = self.finish(largest)?;
+        let small = smallest.and_then(|pairs| self.finish(&pairs));
+        let short = |found: &Candidate| found.failures.iter().map(Failure::short_by).fold(1.0, f64::max);
+        match small {
+            Some(small) if small.failures.len() <= large.failures.len() && short(&small) <= short(&large) => {
+                Some(small)
+            }
+            _ => Some(large),
+        }
+    }
+
+    /// The least and the most of the size, in whole units, where it can be chosen; the unit and its bytes.
+    fn sizes(&self, resolved: &Resolved) -> Option<(u64, u64, (String, f64))> {
+        if self.is_given("size") {
+            return None;
+        }
+        let key = resolved.about.keys.iter().find(|key| key.name == "size").filter(|key| !key.bounds.fixed)?;
+        let bytes = resolved.spec.size.get() as f64 / key.bounds.value?;
+        let least = key.bounds.least.unwrap_or(1.0).ceil().max(1.0) as u64;
+        let most = key.bounds.most.unwrap_or(1e9).floor() as u64;
+        Some((least, most.max(least), (key.bounds.unit.clone(), bytes)))
+    }
+
+    /// A volume with the most that can be provisioned for it, and the words for it.
+    fn fullest(&self, pairs: &Pairs) -> Option<(Pairs, Resolved)> {
+        self.fullest_of(pairs, &PROVISIONED)
+    }
+
+    /// What a provisioned key may be; `None` where there is none or it was given.
+    fn bounds<'r>(&self, resolved: &'r Resolved, name: &str) -> Option<&'r Bounds> {
+        let key = resolved.about.keys.iter().find(|key| key.name == name)?;
+        (!self.is_given(name) && !key.bounds.fixed && key.bounds.one_of.is_empty()).then_some(&key.bounds)
+    }
+
+    /// Takes provisioned values down as far as the need allows, one after the other.
+    fn provisioned(&mut self, mut pairs: Pairs) -> Pairs {
+        for name in PROVISIONED {
+            // Those behind it follow from it: they are at their most for each value.
+            let later: Vec<&str> = PROVISIONED.into_iter().skip_while(|known| *known != name).skip(1).collect();
+            let bare = |pairs: &Pairs| later.iter().fold(pairs.clone(), |pairs, name| without(&pairs, name));
+            let without = without(&bare(&pairs), name);
+            let Some(bounds) = self.resolve(&without).and_then(|found| self.bounds(&found, name).cloned()) else {
+                continue;
+            };
+            let (Some(least), Some(most)) = (bounds.least, bounds.most) else { continue };
+            let (mut low, mut high) = (least.ceil() as u64, (most * (1.0 + 1e-9)).floor() as u64);
+            let asked = |value: u64| with_pair(&pairs, name, &format!("{value}{}", bounds.unit));
+            if low >= high {
+                continue;
+            }
+            let enough = |search: &mut Self, value: u64| {
+                let full = search.fullest_of(&bare(&asked(value)), &later)?;
+                search.is_enough(&full.1.spec).then_some(full.0)
+            };
+            if let Some(found) = enough(self, low) {
+                pairs = found;
+                continue;
+            }
+            let mut best = None;
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                match enough(self, middle) {
+                    Some(found) => (high, best) = (middle, Some(found)),
+                    None => low = middle,
+                }
+            }
+            pairs = best.or_else(|| enough(self, high)).unwrap_or(pairs);
+        }
+        pairs
+    }
+
+    /// The same as [`Self::fullest`] for some keys alone.
+    fn fullest_of(&self, pairs: &Pairs, names: &[&str]) -> Option<(Pairs, Resolved)> {
+        let mut pairs = pairs.clone();
+        let mut resolved = self.resolve(&pairs)?;
+        for name in names {
+            if let Some(bounds) = self.bounds(&resolved, name)
+                && let Some(most) = bounds.most
+            {
+                let most = most * (1.0 + 1e-9);
+                pairs = with_pair(&pairs, name, &format!("{}{}", most.floor(), bounds.unit));
+                resolved = self.resolve(&pairs)?;
+            }
+        }
+        Some((pairs, resolved))
+    }
+
+    fn is_enough(&mut self, spec: &volume::Spec) -> bool {
+        self.demands.iter().all(|demand| judge(spec, self.need, demand, self.laws).failures.is_empty())
+    }
+
+    /// A volume that cannot be asked for with what was given.
+    fn unusable(&mut self) -> Option<Candidate> {
+        let given = std::mem::take(&mut self.given);
+        let machine = self.need.machine.clone().filter(|_| given.iter().any(|(key, _)| key == "machine"));
+        let mut found = self.finish(&Vec::new())?;
+        let limit = match machine {
+            Some(machine) => format!("{machine} is no machine of this provider"),
+            None => "it does not take these keys".to_owned(),
+        };
+        found.failures = vec![Failure { requirement: Requirement::Machine, limit, wanted: 0.0, reached: 0.0 }];
+        self.given = given;
+        Some(found)
+    }
+
+    /// All that is to be said of a volume with its keys settled.
+    fn finish(&mut self, pairs: &Pairs) -> Option<Candidate> {
+        let Resolved { spec, about } = self.resolve(pairs)?;
+        let judged: Vec<Judged> =
+            self.demands.iter().map(|demand| judge(&spec, self.need, demand, self.laws)).collect();
+        let mut failures: Vec<Failure> = Vec::new();
+        let wanted = self.need.bytes();
+        if spec.size.get() < wanted {
+            let limit = "the largest volume there is".to_owned();
+            let (wanted, reached) = (wanted as f64, spec.size.get() as f64);
+            failures.push(Failure { requirement: Requirement::Capacity, limit, wanted, reached });
+        }
+        failures.extend(judged.iter().flat_map(|judged| judged.failures.iter().cloned()));
+        failures.extend(self.sharing(&about));
+        failures.extend(self.durability(&about));
+        failures.extend(self.machine(&about));
+        let price = spec.price.as_ref().and_then(|price| self.money(price));
+        failures.extend(self.budget(price.as_ref()));
+        // The demand that is nearest to its limit speaks for all of them.
+        let tightness = |index: usize| {
+            let cap = judged[index].caps.first().map_or(f64::INFINITY, |cap| cap.iops);
+            cap / self.demands[index].rate.max(1e-12)
+        };
+        let tightest = (0..judged.len()).min_by(|a, b| tightness(*a).total_cmp(&tightness(*b)));
+        let timed = (0..judged.len()).find(|index| self.demands[*index].timed).or(tightest);
+        let (tight, time) = (tightest.map(|index| &judged[index]), timed.map(|index| &judged[index]));
+        let demand = timed.map(|index| &self.demands[index]);
+        let alone_secs = time.and_then(|judged| judged.alone_secs);
+        let bounded = self.need.mean.is_some() || self.need.percentile.is_some();
+        // In a closed loop that is just deep enough nothing waits.
+        let mean_secs = if bounded { time.and_then(|judged| judged.mean_secs) } else { alone_secs };
+        let rate = demand.map_or(0.0, |demand| demand.rate);
+        let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+        Some(Candidate {
+            listed: self.listed.name.clone(),
+            machine: self.need.machine.clone().filter(|_| pairs.iter().any(|(key, _)| key == "machine")),
+            failures,
+            price,
+            headroom: tightest.map_or(f64::INFINITY, tightness) - 1.0,
+            limit: tight.and_then(|judged| judged.caps.first().cloned()),
+            rate,
+            block: demand.map_or(4096.0, |demand| demand.load.mean_bytes()),
+            in_flight: finite(mean_secs).map(|secs| secs * rate),
+            mean_secs: finite(mean_secs),
+            alone_secs,
+            percentile_secs: finite(
+                time.and_then(|judged| if bounded { judged.percentile_secs } else { judged.percentile_alone_secs }),
+            ),
+            burst: tight.and_then(|judged| burst(&judged.caps)),
+            cpus: demand.and_then(|demand| Some(rate / iops_per_cpu(&self.listed.name, &demand.load)?)),
+            survived: None,
+            margin: 1.0,
+            spec,
+            about,
+        })
+    }
+
+    fn sharing(&self, about: &catalogue::About) -> Option<Failure> {
+        let shared = self.need.shared && self.need.machines > 1;
+        (shared && !about.many_readers).then(|| Failure {
+            requirement: Requirement::Sharing,
+            limit: "not known to be read by many machines".to_owned(),
+            wanted: f64::from(self.need.machines),
+            reached: 1.0,
+        })
+    }
+
+    fn durability(&self, about: &catalogue::About) -> Option<Failure> {
+        let lost = about.media.contains("not durable") && !self.need.scratch;
+        lost.then(|| Failure {
+            requirement: Requirement::Durability,
+            limit: "what is on it is lost with its machine".to_owned(),
+            wanted: 0.0,
+            reached: 0.0,
+        })
+    }
+
+    /// A machine that was named must be the provider's.
+    fn machine(&self, about: &catalogue::About) -> Option<Failure> {
+        let name = self.need.machine.as_ref()?;
+        let none = !about.keys.iter().any(|key| key.name == "machine");
+        none.then(|| Failure {
+            requirement: Requirement::Machine,
+            limit: format!("{name} is no machine of this provider"),
+            wanted: 0.0,
+            reached: 0.0,
+        })
+    }
+
+    /// The price for all machines. One of another region is not known for the one that is wanted.
+    fn money(&self, price: &volume::spec::Price) -> Option<Money> {
+        let elsewhere = self.need.region.as_ref().zip(price.region.as_ref());
+        if elsewhere.is_some_and(|(wanted, known)| !wanted.eq_ignore_ascii_case(known)) {
+            return None;
+        }
+        let copies = self.need.copies();
+        let volume::spec::PriceParts { capacity, iops, throughput, performance } = price.parts;
+        Some(Money {
+            currency: price.currency.clone(),
+            per_month: price.per_month * copies,
+            parts: volume::spec::PriceParts {
+                capacity: capacity * copies,
+                iops: iops * copies,
+                throughput: throughput * copies,
+                performance: performance * copies,
+            },
+            region: price.region.clone(),
+            source: price.source.clone(),
+            lacks: price.lacks.clone(),
+            rule: price.rule.clone(),
+        })
+    }
+
+    fn budget(&self, price: Option<&Money>) -> Option<Failure> {
+        let budget = self.need.budget?;
+        let failure = |requirement, limit: &str, reached| {
+            Some(Failure { requirement, limit: limit.to_owned(), wanted: budget, reached })
+        };
+        match price {
+            Some(price) if price.currency == "USD" && price.per_month > budget => {
+                failure(Requirement::Budget, "price", price.per_month)
+            }
+            Some(price) if price.whole() && price.currency == "USD" => None,
+            Some(price) if price.whole() => failure(Requirement::Price, "its price is not in US dollars", 0.0),
+            _ => failure(Requirement::Price, "its price is not known", 0.0),
+        }
+    }
+}
+
+fn with_pair(pairs: &Pairs, key: &str, value: &str) -> Pairs {
+    let mut pairs = without(pairs, key);
+    pairs.push((key.to_owned(), value.to_owned()));
+    pairs
+}
+
+fn without(pairs: &Pairs, key: &str) -> Pairs {
+    pairs.iter().filter(|(known, _)| known != key).cloned().collect()
+}
+
+/// Of two ways to buy one type: what meets the need, then what costs less, then what falls short by less.
+fn is_better(new: &Candidate, old: &Candidate) -> bool {
+    match (new.failures.is_empty(), old.failures.is_empty()) {
+        (true, false) => return true,
+        (false, true) => return false,
+        (false, false) => {
+            // What is no matter of more or less first, then by how much the rest falls short.
+            let short = |candidate: &Candidate| {
+                let all = || candidate.failures.iter().map(Failure::short_by);
+                let never = all().filter(|short| short.is_infinite()).count();
+                (never, all().filter(|short| short.is_finite()).fold(1.0, f64::max))
+            };
+            return short(new) < short(old);
+        }
+        (true, true) => {}
+    }
+    match (new.known_price(), old.known_price()) {
+        (Some(new), Some(old)) => new.per_month < old.per_month,
+        (Some(_), None) => true,
+        (None, Some(_)) => false,
+        (None, None) => new.spec.size < old.spec.size,
+    }
+}

@@ -1,0 +1,165 @@
+//! What the closed form promises, put to the test.
+
+use volume::catalogue::Listed;
+
+use crate::candidate::{Candidate, Failure, Requirement};
+use crate::laws::Laws;
+use crate::need::{Demand, Need};
+use crate::rank::{Ranking, rank};
+use crate::search;
+
+/// What is to be simulated: a volume under one of the demands of a need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The volume, as it is asked for.
+    pub volume: String,
+    /// Operations a second that have to pass.
+    pub rate: f64,
+    /// Bytes of each.
+    pub block: u32,
+    /// The share of reads.
+    pub read_share: f64,
+    /// Whether each begins where the last one ended.
+    pub sequential: bool,
+    /// As many in flight as never leave the volume idle.
+    pub in_flight: f64,
+    /// Whether latency matters: then operations come by chance, at the rate. Else they follow one another.
+    pub timed: Option<f64>,
+}
+
+/// What came of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Operations a second.
+    pub iops: f64,
+    /// Mean time from the instant at which an operation was due to its end, in seconds.
+    pub mean_secs: f64,
+    /// The time that the asked share of operations did not exceed.
+    pub percentile_secs: f64,
+}
+
+/// A simulation of some thousand operations is exact to this.
+const RATE_SLACK: f64 = 0.985;
+const MEAN_SLACK: f64 = 1.01;
+const PERCENTILE_SLACK: f64 = 1.02;
+/// How much more is bought, step by step, where a simulation falls short.
+const MARGINS: [f64; 4] = [1.05, 1.15, 1.3, 1.6];
+
+/// Candidates for a need, each that seems to meet it checked by a simulation, and their ranking. One that falls short is
+/// made larger, a few times.
+pub fn plan(
+    need: &Need,
+    laws: &mut Laws,
+    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
+) -> (Vec<Candidate>, Ranking) {
+    let volumes = search::named(need).unwrap_or_default();
+    let mut candidates = Vec::new();
+    for (listed, keys) in &volumes {
+        let Some(mut found) = search::candidate(need, listed, keys, 1.0, laws) else { continue };
+        if found.failures.is_empty() {
+            found = tried(need, (listed, keys), found, laws, simulate);
+        }
+        candidates.push(found);
+    }
+    let ranking = rank(&candidates);
+    (candidates, ranking)
+}
+
+fn tried(
+    need: &Need,
+    (listed, keys): (&Listed, &str),
+    mut found: Candidate,
+    laws: &mut Laws,
+    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
+) -> Candidate {
+    let Some(mut short) = shortfalls(need, &found, simulate) else { return found };
+    for margin in MARGINS {
+        if short.is_empty() {
+            break;
+        }
+        let Some(larger) = search::candidate(need, listed, keys, margin, laws) else { break };
+        if !larger.failures.is_empty() {
+            break;
+        }
+        let Some(still) = shortfalls(need, &larger, simulate) else { break };
+        (found, short) = (larger, still);
+    }
+    found.survived = Some(short.is_empty());
+    found.failures = short;
+    found
+}
+
+/// Whether a candidate does under simulation what a need asks; `None` where it cannot be simulated.
+pub fn confirm(
+    need: &Need,
+    candidate: &Candidate,
+    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
+) -> Option<bool> {
+    shortfalls(need, candidate, simulate).map(|short| short.is_empty())
+}
+
+/// What a candidate lacks of a need under simulation.
+fn shortfalls(
+    need: &Need,
+    candidate: &Candidate,
+    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
+) -> Option<Vec<Failure>> {
+    let demands = need.demands();
+    let short: Option<Vec<Vec<Failure>>> =
+        demands.iter().map(|demand| shortfall(need, demand, candidate, simulate)).collect();
+    Some(short?.concat())
+}
+
+/// The same of one demand.
+fn shortfall(
+    need: &Need,
+    demand: &Demand,
+    candidate: &Candidate,
+    simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
+) -> Option<Vec<Failure>> {
+    let mut trial = trial(need, demand, candidate);
+    let first = candidate.limit.as_ref().map_or("latency", |cap| cap.name.as_str());
+    let reached = simulate(&trial)?.iops;
+    if reached < trial.rate * RATE_SLACK {
+        let (requirement, unit) = match demand.in_bytes {
+            true => (Requirement::Throughput, demand.load.mean_bytes()),
+            false => (Requirement::Iops, 1.0),
+        };
+        let (limit, wanted) = (format!("{first}, as simulated"), trial.rate * unit);
+        return Some(vec![Failure { requirement, limit, wanted, reached: reached * unit }]);
+    }
+    if !demand.timed || need.mean.is_none() && need.percentile.is_none() {
+        return Some(Vec::new());
+    }
+    trial.timed = Some(need.percentile.map_or(0.99, |(share, _)| share));
+    let timed = simulate(&trial)?;
+    let bounds = [
+        (Requirement::Mean, need.mean, timed.mean_secs, MEAN_SLACK),
+        (Requirement::Percentile, need.percentile.map(|(_, bound)| bound), timed.percentile_secs, PERCENTILE_SLACK),
+    ];
+    let over = |(requirement, bound, reached, slack): (Requirement, Option<units::Nanos>, f64, f64)| {
+        let wanted = bound?.secs_f64();
+        let limit = format!("queueing before {first}, as simulated");
+        (reached > wanted * slack).then_some(Failure { requirement, limit, wanted, reached })
+    };
+    Some(bounds.into_iter().filter_map(over).collect())
+}
+
+/// What is to be simulated of one demand. What machines let through is not shared: a volume that many read is looked at
+/// without any of them.
+fn trial(need: &Need, demand: &Demand, candidate: &Candidate) -> Trial {
+    let readers = need.readers();
+    let keys = candidate.spec.name.split(',');
+    let volume = keys.filter(|pair| readers <= 1.0 || !pair.starts_with("machine=")).collect::<Vec<_>>().join(",");
+    let rate = demand.rate * readers;
+    let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
+    Trial {
+        volume,
+        rate,
+        block: demand.load.bytes.read,
+        read_share: need.read_share,
+        sequential: demand.load.sequential,
+        in_flight: (2.0 * rate * candidate.alone_secs.unwrap_or(0.001)).max(if is_drive { 32.0 } else { 4.0 }),
+        timed: None,
+    }
+}

@@ -1,0 +1,323 @@
+//! Applications, as far as a volume can tell: a few words made into a need, with the arithmetic.
+
+use std::ops::Range;
+
+use units::{Bytes, Nanos, closest, grouped};
+use volume::catalogue::{Measure, quantity};
+
+use crate::need::Need;
+
+/// A need and how it came about, a line for each step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// The need.
+    pub need: Need,
+    /// `checkpoint: 140 GiB / (30 min × 5 %) = 1.56 GiB/s`.
+    pub lines: Vec<String>,
+}
+
+/// What is wrong with the words, and where in them, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What.
+    pub message: String,
+    /// Where.
+    pub at: Range<usize>,
+    /// What to write instead.
+    pub remedy: String,
+}
+
+/// A key of a workload: its name, what it is of, its value where none is given, and what it means.
+type Key = (&'static str, Measure, &'static str, &'static str);
+
+/// A workload that has a name.
+pub struct Workload {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Its keys.
+    pub keys: &'static [Key],
+    need: fn(&[f64]) -> Derived,
+}
+
+/// All of them.
+pub const ALL: [Workload; 6] = [
+    Workload {
+        name: "oltp",
+        about: "a database: random reads and writes of pages",
+        keys: &[
+            ("tps", Measure::Count, "500", "transactions a second"),
+            ("reads", Measure::Count, "14", "pages read by each"),
+            ("writes", Measure::Count, "6", "pages written by each"),
+            ("page", Measure::Size, "8KiB", "bytes of a page"),
+            ("latency", Measure::Duration, "2ms", "the longest mean latency of a page"),
+            ("data", Measure::Size, "500GiB", "bytes of the database"),
+        ],
+        need: oltp,
+    },
+    Workload {
+        name: "checkpoint-writes",
+        about: "training: the model's state written now and then, sequentially",
+        keys: &[
+            ("model", Measure::Size, "140GiB", "bytes of a checkpoint"),
+            ("interval", Measure::Duration, "30min", "from one checkpoint to the next"),
+            ("share", Measure::Share, "5%", "how much of that time writing may take"),
+            ("kept", Measure::Count, "3", "checkpoints that are kept"),
+        ],
+        need: checkpoint,
+    },
+    Workload {
+        name: "dataloader",
+        about: "training: samples read at random by workers",
+        keys: &[
+            ("samples", Measure::Count, "20000", "samples a second"),
+            ("bytes", Measure::Size, "128KiB", "bytes of a sample"),
+            ("workers", Measure::Count, "16", "workers, each with one sample in flight"),
+            ("dataset", Measure::Size, "1TiB", "bytes of all samples"),
+        ],
+        need: dataloader,
+    },
+    Workload {
+        name: "model-weights",
+        about: "inference: one model read by many machines when they start",
+        keys: &[
+            ("size", Measure::Size, "140GiB", "bytes of the model"),
+            ("replicas", Measure::Count, "8", "machines that read it"),
+            ("time", Measure::Duration, "2min", "how long loading may take"),
+        ],
+        need: weights,
+    },
+    Workload {
+        name: "streaming",
+        about: "many readers, each from front to back",
+        keys: &[
+            ("streams", Measure::Count, "100", "readers at a time"),
+            ("rate", Measure::Throughput, "1MB/s", "bytes a second of each"),
+            ("data", Measure::Size, "1TiB", "bytes of all that may be read"),
+        ],
+        need: streaming,
+    },
+    Workload {
+        name: "boot",
+        about: "machines that start: small random reads",
+        keys: &[
+            ("read", Measure::Size, "1GiB", "bytes read while starting"),
+            ("block", Measure::Size, "32KiB", "bytes of one read"),
+            ("time", Measure::Duration, "30s", "how long starting may take"),
+            ("size", Measure::Size, "20GiB", "bytes of the volume"),
+        ],
+        need: boot,
+    },
+];
+
+/// Makes a need out of `NAME[,key=value]...`.
+///
+/// # Errors
+///
+/// Everything that is wrong with the words, at once.
+pub fn derive(text: &str) -> Result<Derived, Vec<Fault>> {
+    let name = text.split(',').next().unwrap_or_default();
+    let Some(workload) = ALL.iter().find(|workload| workload.name == name.trim()) else {
+        let names = ALL.map(|workload| workload.name);
+        let near = closest(name.trim(), names.into_iter());
+        let remedy =
+            near.map_or_else(|| format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
+        return Err(vec![Fault { message: format!("there is no workload `{name}`"), at: 0..name.len(), remedy }]);
+    };
+    let (mut given, mut faults) = (vec![None; workload.keys.len()], Vec::new());
+    let mut at = name.len() + 1;
+    for pair in text.split(',').skip(1) {
+        let place = at..at + pair.len();
+        at = place.end + 1;
+        match value(workload, pair) {
+            Ok((index, _)) if given[index].is_some() => {
+                let message = format!("`{}` is given twice", workload.keys[index].0);
+                faults.push(Fault { message, at: place, remedy: "give it once".to_owned() });
+            }
+            Ok((index, value)) => given[index] = Some(value),
+            Err((message, remedy)) => faults.push(Fault { message, at: place, remedy }),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let default = |(key, given): (&Key, Option<f64>)| given.or_else(|| quantity(key.2, key.1).ok()).unwrap_or(1.0);
+    let values: Vec<f64> = workload.keys.iter().zip(given).map(default).collect();
+    Ok((workload.need)(&values))
+}
+
+fn value(workload: &Workload, pair: &str) -> Result<(usize, f64), (String, String)> {
+    let names = || workload.keys.iter().map(|key| key.0);
+    let listed = || format!("{} takes {}", workload.name, names().collect::<Vec<_>>().join(", "));
+    let (key, value) =
+        pair.split_once('=').ok_or_else(|| (format!("`{pair}` is not of the form key=value"), listed()))?;
+    let index = names().position(|known| known == key.trim()).ok_or_else(|| {
+        let near = closest(key.trim(), names());
+        let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
+        (format!("{} has no key `{}`", workload.name, key.trim()), remedy)
+    })?;
+    let (name, measure, default, meaning) = workload.keys[index];
+    let example = format!("write {meaning}, as in {name}={default}");
+    let value = quantity(value, measure).map_err(|message| (format!("{name}: {message}"), example.clone()))?;
+    // No rate at all is no workload.
+    if value <= 0.0 && name != "writes" && name != "reads" {
+        return Err((format!("`{pair}` is nothing"), example));
+    }
+    Ok((index, value))
+}
+
+fn bytes(value: f64) -> String {
+    Bytes::new(value.round() as u64).to_string()
+}
+
+fn time(ns: f64) -> String {
+    Nanos::new(ns as u64).to_string()
+}
+
+fn whole(value: f64) -> String {
+    grouped(value.round() as u64)
+}
+
+/// The block in which a sample or a page is read: larger ones are read in parts of 1 MiB.
+fn block(bytes: f64) -> (u32, f64) {
+    let most = f64::from(1_u32 << 20);
+    let parts = (bytes / most).ceil().max(1.0);
+    let block = (bytes / parts / 512.0).ceil().max(1.0) * 512.0;
+    (block as u32, parts)
+}
+
+fn oltp(values: &[f64]) -> Derived {
+    let &[tps, reads, writes, page, latency, data] = values else { return nothing() };
+    let pages = (reads + writes).max(1.0);
+    let iops = tps * pages;
+    let (block, parts) = block(page);
+    let lines = vec![
+        format!(
+            "{} transactions/s × ({} reads + {} writes) = {} IOPS",
+            whole(tps),
+            whole(reads),
+            whole(writes),
+            whole(iops)
+        ),
+        format!(
+            "{} reads of {} pages = {:.0} % reads, of {} each",
+            whole(reads),
+            whole(pages),
+            100.0 * reads / pages,
+            bytes(page)
+        ),
+        format!("each within {} on average, {} in all", time(latency), bytes(data)),
+    ];
+    let need = Need {
+        iops: Some(iops * parts),
+        block: Some(block),
+        read_share: reads / pages,
+        mean: Some(Nanos::new(latency as u64)),
+        capacity: Some(data as u64),
+        ..Need::default()
+    };
+    Derived { need, lines }
+}
+
+fn checkpoint(values: &[f64]) -> Derived {
+    let &[model, interval, share, kept] = values else { return nothing() };
+    let seconds = interval / 1e9 * share;
+    let rate = model / seconds;
+    let lines = vec![
+        format!("{} in {:.0} % of {} = {seconds:.1} s: {}/s", bytes(model), 100.0 * share, time(interval), bytes(rate)),
+        format!("{} checkpoints of {} = {}", whole(kept), bytes(model), bytes(kept * model)),
+        "sequential writes of 1 MiB".to_owned(),
+    ];
+    let need = Need {
+        bytes_per_sec: Some(rate),
+        block: Some(1 << 20),
+        read_share: 0.0,
+        sequential: true,
+        capacity: Some((kept * model) as u64),
+        ..Need::default()
+    };
+    Derived { need, lines }
+}
+
+fn dataloader(values: &[f64]) -> Derived {
+    let &[samples, sample, workers, dataset] = values else { return nothing() };
+    let (block, parts) = block(sample);
+    let iops = samples * parts;
+    let latency = workers * parts / iops;
+    let mut lines = vec![
+        format!("{} samples/s × {} = {}/s", whole(samples), bytes(sample), bytes(samples * sample)),
+        format!(
+            "{} workers with a sample in flight each keep up if one takes {} on average",
+            whole(workers),
+            time(latency * 1e9)
+        ),
+    ];
+    if parts > 1.0 {
+        lines.push(format!("a sample is read in {} parts of {}", whole(parts), bytes(f64::from(block))));
+    }
+    let need = Need {
+        iops: Some(iops),
+        block: Some(block),
+        mean: Some(Nanos::from_secs_f64(latency)),
+        capacity: Some(dataset as u64),
+        ..Need::default()
+    };
+    Derived { need, lines }
+}
+
+fn weights(values: &[f64]) -> Derived {
+    let &[size, replicas, within, ..] = values else { return nothing() };
+    let rate = size / (within / 1e9);
+    let lines = vec![
+        format!("{} in {} = {}/s for each machine", bytes(size), time(within), bytes(rate)),
+        format!("{} machines at a time = {}/s from one volume", whole(replicas), bytes(rate * replicas)),
+    ];
+    let need = Need {
+        bytes_per_sec: Some(rate),
+        block: Some(1 << 20),
+        sequential: true,
+        capacity: Some(size as u64),
+        machines: replicas.clamp(1.0, 1e9) as u32,
+        shared: true,
+        ..Need::default()
+    };
+    Derived { need, lines }
+}
+
+fn streaming(values: &[f64]) -> Derived {
+    let &[streams, rate, data] = values else { return nothing() };
+    let lines = vec![
+        format!("{} streams × {}/s = {}/s", whole(streams), bytes(rate), bytes(streams * rate)),
+        "together they read 1 MiB here and 1 MiB there: random reads".to_owned(),
+    ];
+    let need = Need {
+        bytes_per_sec: Some(streams * rate),
+        block: Some(1 << 20),
+        capacity: Some(data as u64),
+        ..Need::default()
+    };
+    Derived { need, lines }
+}
+
+fn boot(values: &[f64]) -> Derived {
+    let &[read, request, within, size] = values else { return nothing() };
+    let (block, _) = block(request);
+    let rate = read / (within / 1e9);
+    let iops = rate / f64::from(block);
+    let lines = vec![format!(
+        "{} in {} = {}/s, {} reads of {} a second",
+        bytes(read),
+        time(within),
+        bytes(rate),
+        whole(iops),
+        bytes(f64::from(block))
+    )];
+    let need = Need { bytes_per_sec: Some(rate), block: Some(block), capacity: Some(size as u64), ..Need::default() };
+    Derived { need, lines }
+}
+
+/// Every workload is called with as many values as it has keys.
+fn nothing() -> Derived {
+    Derived { need: Need::default(), lines: Vec::new() }
+}

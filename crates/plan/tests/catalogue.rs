@@ -1,0 +1,108 @@
+//! The whole catalogue at once: what is ranked, how fast, and what an impossible need is told.
+
+use std::time::Duration;
+
+use plan::{Candidate, Laws, Need, Requirement, candidates, machines, rank};
+use units::Nanos;
+
+fn ranked(need: &Need) -> (Vec<Candidate>, plan::Ranking) {
+    let found = candidates(need, &mut Laws::default());
+    let ranking = rank(&found);
+    (found, ranking)
+}
+
+#[test]
+fn the_best_is_the_cheapest_that_no_other_beats() {
+    let need = Need { iops: Some(15_000.0), capacity: Some(1 << 40), read_share: 0.7, ..Need::default() };
+    let (found, ranking) = ranked(&need);
+    let best = &found[ranking.best.unwrap()];
+    let price = |candidate: &Candidate| candidate.known_price().map(|money| money.per_month);
+    assert!(
+        ranking.meeting.iter().all(|index| price(&found[*index]).is_none_or(|other| other >= price(best).unwrap()))
+    );
+    assert!(ranking.front.contains(&ranking.best.unwrap()) && ranking.impossible.is_empty());
+    // Every volume is either bought as small as can be or told what it lacks.
+    for candidate in &found {
+        assert!(candidate.meets() != candidate.failures.iter().any(|failure| !failure.limit.is_empty()));
+    }
+    // What has no price stays without one, and what has but a part of it is not compared.
+    let named = |name: &str| found.iter().find(|candidate| candidate.listed == name).unwrap();
+    assert!(named("gcp/hyperdisk-ml").price.is_none());
+    let partial = named("gcp/hyperdisk-balanced-high-availability");
+    assert!(partial.price.is_some() && partial.known_price().is_none());
+    assert!(named("gcp/local-ssd-nvme").failures[0].requirement == Requirement::Durability);
+}
+
+#[test]
+fn prices_are_told_apart_and_of_one_region() {
+    let need = |region: &str| Need {
+        iops: Some(15_000.0),
+        capacity: Some(1 << 40),
+        volumes: vec!["gcp/hyperdisk-balanced".to_owned()],
+        region: (!region.is_empty()).then(|| region.to_owned()),
+        ..Need::default()
+    };
+    let (found, _) = ranked(&need(""));
+    let money = found[0].known_price().unwrap();
+    assert!((money.parts.capacity - 81.92).abs() < 1e-6 && (money.parts.iops - 60.0).abs() < 1e-6);
+    assert_eq!((money.region.as_deref(), money.source.date.as_str()), (Some("us-central1"), "2026-09-24"));
+    assert!(ranked(&need("us-central1")).0[0].price.is_some());
+    assert!(ranked(&need("europe-west4")).0[0].price.is_none());
+}
+
+#[test]
+fn impossible_needs_name_the_wish_and_the_nearest() {
+    let need = Need {
+        iops: Some(10_000.0),
+        mean: Some(Nanos::from_micros(10)),
+        volumes: vec!["gcp".to_owned(), "aws".to_owned()],
+        ..Need::default()
+    };
+    let (found, ranking) = ranked(&need);
+    assert!(ranking.meeting.is_empty());
+    let nearest = &ranking.impossible[0];
+    assert_eq!(nearest.failure.requirement, Requirement::Mean);
+    assert!(found[nearest.candidate].listed.contains("ssd"), "{}", found[nearest.candidate].listed);
+    // Each wish alone is within reach, both are not.
+    let together = Need { mean: Some(Nanos::from_micros(500)), budget: Some(5.0), ..need };
+    let (found, ranking) = ranked(&together);
+    assert!(ranking.meeting.is_empty() && ranking.nearest.is_some(), "{found:?}");
+}
+
+#[test]
+fn machines_that_let_it_through_are_named() {
+    let need = Need { iops: Some(60_000.0), volumes: vec!["gcp/pd-ssd".to_owned()], ..Need::default() };
+    let (found, _) = ranked(&need);
+    let names = machines(&found[0], &need, &mut Laws::default());
+    assert!(names.iter().any(|name| name == "e2-*-32"), "{names:?}");
+}
+
+#[test]
+fn a_machine_that_is_named_limits() {
+    let need = Need { iops: Some(60_000.0), machine: Some("n2-standard-8".to_owned()), ..Need::default() };
+    let (found, _) = ranked(&need);
+    let ssd = found.iter().find(|candidate| candidate.listed == "gcp/pd-ssd").unwrap();
+    assert!(ssd.failures[0].limit.starts_with("machine"), "{:?}", ssd.failures);
+    let foreign = found.iter().find(|candidate| candidate.listed == "aws/gp3").unwrap();
+    assert_eq!(foreign.failures[0].requirement, Requirement::Machine);
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "how long it takes is what is tested")]
+fn the_whole_catalogue_is_ranked_in_less_than_a_second() {
+    let need = Need {
+        iops: Some(40_000.0),
+        bytes_per_sec: Some(5e8),
+        capacity: Some(1 << 41),
+        mean: Some(Nanos::from_micros(1_500)),
+        read_share: 0.6,
+        ..Need::default()
+    };
+    let begun = std::time::Instant::now();
+    let (found, _) = ranked(&need);
+    let taken = begun.elapsed();
+    assert!(found.len() >= 35);
+    // Unoptimised builds are some times as slow; the promise is that of a release build.
+    let most = if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_secs(1) };
+    assert!(taken < most, "{taken:?}");
+}
