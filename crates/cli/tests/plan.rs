@@ -29,10 +29,13 @@ fn the_best_is_told_with_price_region_date_limit_and_depth() {
 #[test]
 fn lines_keep_within_the_terminal() {
     for columns in ["80", "100", "120"] {
-        let text = planned("plan --iops 40k --capacity 2TiB --read 70% --no-simulation", columns);
         let most: usize = columns.parse().unwrap();
-        let long = text.lines().find(|line| line.chars().count() > most);
-        assert_eq!(long, None, "at {columns}");
+        for explain in ["", " --explain"] {
+            let line = format!("plan --iops 40k --capacity 2TiB --read 70% --no-simulation{explain}");
+            let text = planned(&line, columns);
+            let long = text.lines().find(|line| line.chars().count() > most);
+            assert_eq!(long, None, "at {columns}{explain}");
+        }
     }
 }
 

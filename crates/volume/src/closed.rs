@@ -324,6 +324,19 @@ mod tests {
     }
 
     #[test]
+    fn waits_grow_towards_a_limit() {
+        let cap = asked("gcp/hyperdisk-balanced,size=1TiB,iops=10000", &reads(4096)).caps.remove(0);
+        let mean = |iops| cap.wait(iops).mean_secs;
+        assert!(mean(5_000.0) < 1e-9 && mean(9_000.0) < mean(9_900.0) && mean(10_000.0).is_infinite());
+        // Half a service time at full load over what is free, and what is forgiven takes e-folds off.
+        let plain = Cap { forgives_secs: 0.0, ..cap.clone() };
+        assert!((plain.wait(9_000.0).mean_secs - 0.9 * 1e-4 / 0.2).abs() < 1e-6);
+        // Where one operation is worth more time than is forgiven, the one behind it waits.
+        let large = Cap { iops: 76.0, ..cap };
+        assert!(large.wait(9.0).share > 0.05 && large.wait(9.0).quantile_secs(0.99) > 1e-3);
+    }
+
+    #[test]
     fn sequential_loads_of_a_drive_have_no_closed_form() {
         let spec = crate::catalogue::resolve("hdd/7200rpm").unwrap();
         assert!(predict(&spec, &Load::of(Kind::Read, 4096, 1.0)).is_some());

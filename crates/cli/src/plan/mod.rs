@@ -145,7 +145,7 @@ mod tests {
             return Vec::new();
         }
         let listed = plan::named(&Need::default()).unwrap();
-        (0..4).map(|_| listed[random.below(listed.len() as u64) as usize].0.name.clone()).collect()
+        (0..3).map(|_| listed[random.below(listed.len() as u64) as usize].0.name.clone()).collect()
     }
 
     fn any(seed: u64) -> Need {
@@ -174,7 +174,7 @@ mod tests {
             scratch: chance(random, 0.3),
             budget: chance(random, 0.2).then(|| between(random, 10.0, 10_000.0)),
             growth: if chance(random, 0.2) { random.unit() } else { 0.0 },
-            volumes: volumes(random, seed.is_multiple_of(50)),
+            volumes: volumes(random, seed.is_multiple_of(100)),
             ..Need::default()
         }
     }

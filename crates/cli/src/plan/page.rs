@@ -23,7 +23,7 @@ pub(super) fn text(answer: &Answer, width: usize, colour: bool, explain: bool) -
     page.missing(answer, explain);
     if explain {
         for line in arithmetic(answer) {
-            page.line(&line);
+            page.indented(&line);
         }
     }
     page.foot(answer, explain);
@@ -48,6 +48,15 @@ impl Page {
 
     fn faint(&self, text: &str) -> String {
         if self.colour { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// A line that keeps its indent where it is wrapped, and a little more.
+    fn indented(&mut self, line: &str) {
+        let indent = line.chars().take_while(|c| *c == ' ').count();
+        for (part, text) in wrap(line, self.width.saturating_sub(indent + 2)).iter().enumerate() {
+            let more = if part == 0 { 0 } else { 2 };
+            self.line(&format!("{}{text}", " ".repeat(indent + more)));
+        }
     }
 
     /// A label on the left, wrapped text behind it.
