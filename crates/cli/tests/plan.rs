@@ -33,8 +33,9 @@ fn lines_keep_within_the_terminal() {
         for explain in ["", " --explain"] {
             let line = format!("plan --iops 40k --capacity 2TiB --read 70% --no-simulation{explain}");
             let text = planned(&line, columns);
-            let long = text.lines().find(|line| line.chars().count() > most);
-            assert_eq!(long, None, "at {columns}{explain}");
+            // The name of a volume is one word, to be copied.
+            let is_long = |line: &&str| line.chars().count() > most && line.trim().contains(' ');
+            assert_eq!(text.lines().find(is_long), None, "at {columns}{explain}");
         }
     }
 }
