@@ -31,6 +31,7 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "sweep" -d 'Latency an
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Settings of the host that hold a device back'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Which volume for this load, at what price'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Published benchmark procedures, ready to run'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
@@ -93,6 +94,36 @@ md\t'Markdown'"
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe everything that can be found, in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations a second: 15000, 15k' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l throughput -d 'Bytes a second: 400MiB/s, 2GB/s' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l bs -d 'Size of the operations [default: 4k for IOPS, 1m for throughput]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read -d 'Share of reads [default: 100%]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l pattern -d 'Where operations go [default: random]' -r -f -a "random\t'Anywhere'
+sequential\t'Each where the last one ended'"
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l capacity -d 'Bytes to be kept: 2TiB, 500GB' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l latency -d 'The longest mean latency: 1ms' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p99 -d 'The longest latency of 99 in 100 operations' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p999 -d 'The longest latency of 999 in 1000 operations' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machines -d 'Machines that need it, each with a volume of its own' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l vcpus -d 'Processors of a machine' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machine -d 'The machine, by its provider\'s name: n2-standard-8' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l provider -d 'Look at these alone: gcp, gcp@2019, aws/gp3, aws/gp3,iops=8000; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l region -d 'Take prices of this region alone; others are unknown' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l budget -d 'US dollars a month at most, for all machines' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l growth -d 'How much more is wanted in a year: 20%/year' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l workload -d 'A load by its name: NAME[,key=value]...' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'The load of a record, of fio\'s or iostat\'s output, or of a job file' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l seed -d 'Everything random derives from it [default: 1]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+md\t'Markdown'
+csv\t'A line for each volume'
+json\t'One document'"
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .svg; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read-only -d 'The machines read one volume, all of them'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l scratch -d 'It may be lost with its machine: local disks will do'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l explain -d 'Show the arithmetic, line by line, with its sources'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l no-simulation -d 'Trust the closed form: simulate nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Size of the operations' -r
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'Kind of the operations: read, write, randread, randwrite, rw, randrw' -r
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d 'Share of reads in a mix, in percent' -r
@@ -371,17 +402,18 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'W
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain catalog suite options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "plan" -d 'Which volume for this load, at what price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'The suites there are'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Steps, options, meaning and published figures of one'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Carry one out, or go on with it'
