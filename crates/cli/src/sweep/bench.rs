@@ -343,8 +343,10 @@ impl Bench {
     }
 }
 
-/// Credits that ran out while it was measured.
+/// Credits that ran out while it was measured: a level above all that lasts.
 fn burst_seen(search: &Search) -> Option<Burst> {
+    const ABOVE: f64 = 1.05;
+    let lasting = search.points().iter().map(|point| point.iops).fold(0.0, f64::max);
     let before = |taken: &analyse::knee::search::Taken| {
         let step = taken.reading.step.filter(|step| step.ratio() < 1.0).map(|step| step.before);
         step.filter(|_| !taken.disturbed).or(taken.burst.then_some(taken.reading.iops))
@@ -357,7 +359,7 @@ fn burst_seen(search: &Search) -> Option<Burst> {
             last = Some(now);
         }
     }
-    last.map(|seconds| Burst { iops, seconds: Some(seconds) })
+    last.filter(|_| iops > ABOVE * lasting).map(|seconds| Burst { iops, seconds: Some(seconds) })
 }
 
 /// The length of intervals that cut a probe into equal parts; on hosts no less than what timers can tell apart.
