@@ -45,6 +45,7 @@ pub fn explain_job(run: &Run, index: usize, seen: &Observation, expectation: Opt
 #[must_use]
 pub fn explain_observation(subject: &str, seen: &Observation, expectation: Option<&Expectation<'_>>) -> Explanation {
     let mut findings = rules::observed(seen, expectation);
+    findings.extend(rules::of_time(seen));
     // One depth is advised and no other: that for what the volume can do.
     if findings.iter().any(|finding| finding.code == Code::QueueTooShallow) {
         findings.retain(|finding| finding.code != Code::DepthNeeded);

@@ -51,6 +51,11 @@ fn verdict(job: usize, facts: Facts<'_>) -> Verdict {
 /// All that is found about one result, at least one thing.
 pub(crate) fn of_job(facts: Facts<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
+    findings.extend(rules::of_time(&facts.seen()));
+    // A change at one instant says more than that the end is not the beginning.
+    if findings.iter().any(|finding| finding.code == Code::BurstUsedUp) {
+        findings.retain(|finding| finding.code != Code::BurstOrDrift);
+    }
     let limit = rules::limit(facts);
     // A queue that only the account of its engine kept full is not full.
     let waited = findings.iter().any(|finding| finding.value(Quantity::SubmissionShare).is_some());

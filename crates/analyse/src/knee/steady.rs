@@ -146,10 +146,8 @@ pub fn step(series: &[f64]) -> Option<Step> {
     if n < 4 * SIDE {
         return None;
     }
-    let rest = |at: usize| {
-        let (before, after) = series.split_at(at);
-        squares(before, mean(before)) + squares(after, mean(after))
-    };
+    let sums = Sums::of(series);
+    let rest = |at: usize| sums.squares(0, at) + sums.squares(at, n);
     let at = (SIDE..=n - SIDE).min_by(|&a, &b| rest(a).total_cmp(&rest(b)))?;
     let (before, after) = series.split_at(at);
     let found = Step { at, before: mean(before), after: mean(after) };
@@ -218,7 +216,35 @@ pub fn snia_window(rounds: &[f64]) -> bool {
     Window::of(rounds).is_some_and(|window| window.is_steady())
 }
 
-fn mean(values: &[f64]) -> f64 {
+/// Running sums of a series, so that the squares about the mean of any part are found without going through it.
+struct Sums {
+    /// Of the values less the mean of all, which keeps their digits, and of their squares.
+    before: Vec<(f64, f64)>,
+}
+
+impl Sums {
+    fn of(series: &[f64]) -> Self {
+        let middle = mean(series);
+        let mut before = Vec::with_capacity(series.len() + 1);
+        before.push((0.0, 0.0));
+        let add =
+            |(sum, squares): (f64, f64), value: &f64| (sum + (value - middle), squares + (value - middle).powi(2));
+        for value in series {
+            let last = before[before.len() - 1];
+            before.push(add(last, value));
+        }
+        Self { before }
+    }
+
+    /// Squares about their own mean of the values from one to before another.
+    fn squares(&self, from: usize, to: usize) -> f64 {
+        let ((sum, squares), (sum_before, squares_before)) = (self.before[to], self.before[from]);
+        let sum = sum - sum_before;
+        (squares - squares_before - sum * sum / (to - from).max(1) as f64).max(0.0)
+    }
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 

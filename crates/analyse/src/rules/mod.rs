@@ -13,17 +13,15 @@ use crate::facts::Facts;
 use crate::{Expectation, Finding, Observation, Remedy};
 
 pub(crate) use limit::limit;
+pub(crate) use shape::of_time;
 
 /// The rules that may find nothing.
-pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 15] = [
+pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 12] = [
     trust::errors,
     trust::page_cache,
     trust::buffered_writes,
     trust::holes,
     trust::drift,
-    |facts| shape::burst_used_up(&facts.seen()),
-    |facts| shape::warm_up(&facts.seen()),
-    |facts| shape::not_steady(&facts.seen()),
     shape::throttled,
     printed::bytes,
     printed::latency,
@@ -39,7 +37,7 @@ fn deeper(facts: Facts<'_>, iodepth: u64) -> Remedy {
 }
 
 /// Those that hold the figures of an observation against each other.
-const FIGURES: [fn(&Observation) -> Option<Finding>; 16] = [
+const FIGURES: [fn(&Observation) -> Option<Finding>; 13] = [
     figures::little,
     figures::little_of_device,
     figures::depth_needed,
@@ -53,9 +51,6 @@ const FIGURES: [fn(&Observation) -> Option<Finding>; 16] = [
     figures::not_kept,
     figures::small_region,
     figures::since_boot,
-    shape::burst_used_up,
-    shape::warm_up,
-    shape::not_steady,
 ];
 
 /// Those that hold it against a volume.

@@ -9,39 +9,47 @@ use crate::{Code, Finding, Observation, Quantity, Remedy, Severity, Source};
 /// Fewer whole intervals than this say nothing of steadiness.
 const INTERVALS_MIN: usize = 20;
 
+/// What throughput over time says: a change for good, or else a beginning that is not like the rest and an end that has
+/// not settled.
+pub(crate) fn of_time(seen: &Observation) -> Vec<Finding> {
+    if !seen.device {
+        return Vec::new();
+    }
+    match fall(seen) {
+        // A model knows its reasons better.
+        Some(_) if seen.modelled => Vec::new(),
+        Some(step) => vec![burst_used_up(seen, &step)],
+        None if seen.paces.len() < INTERVALS_MIN => Vec::new(),
+        None => warm_up(seen).into_iter().chain(not_steady(seen)).collect(),
+    }
+}
+
 /// A pace that was changed for good, by more than a tenth and downwards.
-pub(super) fn fall(seen: &Observation) -> Option<Step> {
+fn fall(seen: &Observation) -> Option<Step> {
     const TENTH: f64 = 0.9;
-    steady::step(&seen.paces).filter(|step| step.ratio() < TENTH && seen.device)
+    steady::step(&seen.paces).filter(|step| step.ratio() < TENTH)
 }
 
 /// Credits that ran out, or a cache that filled up.
-pub(super) fn burst_used_up(seen: &Observation) -> Option<Finding> {
-    // A model knows its reasons better.
-    let step = fall(seen).filter(|_| !seen.modelled)?;
+fn burst_used_up(seen: &Observation, step: &Step) -> Finding {
     let at_ns = step.at as f64 * seen.interval_ns;
-    let finding = Finding::new(Code::BurstUsedUp, Severity::Advice)
+    Finding::new(Code::BurstUsedUp, Severity::Advice)
         .with(Quantity::ChangedAt, at_ns, Source::Intervals)
         .with(Quantity::ChangeFactor, step.ratio(), Source::Intervals)
         .with(Quantity::EarlyIops, step.before, Source::Intervals)
         .with(Quantity::LateIops, step.after, Source::Intervals)
-        .remedy(Remedy::Ramp { ramp_s: (at_ns / 1e9).ceil() as u64 + 1 });
-    Some(finding)
+        .remedy(Remedy::Ramp { ramp_s: (at_ns / 1e9).ceil() as u64 + 1 })
 }
 
 /// A beginning that is not like the rest and changes the mean.
-pub(super) fn warm_up(seen: &Observation) -> Option<Finding> {
+fn warm_up(seen: &Observation) -> Option<Finding> {
     const MATTERS: f64 = 0.02;
     const DIFFERENT: f64 = 0.1;
     let iops = &seen.paces;
-    if iops.len() < INTERVALS_MIN || !seen.device || fall(seen).is_some() {
-        return None;
-    }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let judged = steady::judge(iops);
     let (first, rest) = iops.split_at(judged.from);
-    let (with, without) = (mean(iops), mean(rest));
-    let changes = (with / without - 1.0).abs() > MATTERS && (mean(first) / without - 1.0).abs() > DIFFERENT;
+    let (with, without) = (steady::mean(iops), steady::mean(rest));
+    let changes = (with / without - 1.0).abs() > MATTERS && (steady::mean(first) / without - 1.0).abs() > DIFFERENT;
     (judged.from > 0 && judged.step.is_none() && changes).then(|| {
         let warm_up_ns = judged.from as f64 * seen.interval_ns;
         Finding::new(Code::WarmupCounted, Severity::Advice)
@@ -52,15 +60,11 @@ pub(super) fn warm_up(seen: &Observation) -> Option<Finding> {
 }
 
 /// The last rounds of a run are not alike.
-pub(super) fn not_steady(seen: &Observation) -> Option<Finding> {
+fn not_steady(seen: &Observation) -> Option<Finding> {
     const ROUNDS: usize = 10;
     let iops = &seen.paces;
-    if iops.len() < INTERVALS_MIN || !seen.device || fall(seen).is_some() {
-        return None;
-    }
     let each = iops.len() / ROUNDS;
-    let rounds: Vec<f64> =
-        iops[iops.len() - each * ROUNDS..].chunks(each).map(|round| round.iter().sum::<f64>() / each as f64).collect();
+    let rounds: Vec<f64> = iops[iops.len() - each * ROUNDS..].chunks(each).map(steady::mean).collect();
     let window = Window::of(&rounds).filter(|window| !window.is_steady())?;
     let runtime_s = (iops.len() as f64 * seen.interval_ns / 1e9 * 5.0).ceil() as u64;
     let finding = Finding::new(Code::NotSteady, Severity::Warning)

@@ -3,7 +3,7 @@
 use record::{DiskUse, ModelPageCache, Outcome, TargetFacts, TargetKind};
 
 use crate::facts::Facts;
-use crate::rules::{model, shape};
+use crate::rules::model;
 use crate::{Code, Finding, Quantity, Remedy, Severity, Source};
 
 /// Reads faster than this at the median did not come from a storage device: the fastest need 5 µs for the device
@@ -141,10 +141,6 @@ pub(crate) fn holes(facts: Facts<'_>) -> Option<Finding> {
 pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     let (early, late) = facts.result().series.early_and_late()?;
     if !facts.has_device() || early <= 0.0 || (0.8..1.25).contains(&(late / early)) {
-        return None;
-    }
-    // A change at one instant is told by its own rule.
-    if facts.run.model.is_none() && shape::fall(&facts.seen()).is_some() {
         return None;
     }
     let runtime_s = (facts.result().wall_ns() / 1e9 * 5.0).ceil() as u64;
