@@ -118,9 +118,7 @@ impl Show for Display {
 
     fn status(&mut self, run: &Run) {
         self.clear();
-        let terminal = Terminal::stderr();
-        let style = report::Style { width: terminal.width, colour: terminal.colour };
-        tell(&format!("{}\n", report::text(run, &analyse(run), style)));
+        tell(&format!("{}\n", report::text(run, &analyse(run), Terminal::stderr().style())));
     }
 }
 

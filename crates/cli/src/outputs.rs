@@ -45,6 +45,9 @@ const ENDINGS: [(&str, Kind); 7] = [
     (".svg", Kind::Svg),
 ];
 
+/// How text in files is laid out.
+pub(crate) const IN_FILES: Style = Style { width: 100, colour: false };
+
 /// What the results of a run can be written as.
 const OF_A_RUN: [Kind; 6] = [Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics];
 /// What a search for the knee can be written as.
@@ -125,7 +128,7 @@ impl Output {
         let text = match self.kind {
             Kind::Json => report::explain_json(explained),
             Kind::Markdown => report::explain_markdown(explained),
-            _ => report::explain_text(explained, Style { width: 100, colour: false }),
+            _ => report::explain_text(explained, IN_FILES),
         };
         self.put(&text)
     }
@@ -140,7 +143,7 @@ impl Output {
             Kind::Json => report::json(run, verdicts),
             Kind::Csv => report::csv(run),
             Kind::Markdown => report::markdown(run, verdicts),
-            Kind::Text => report::text(run, verdicts, Style { width: 100, colour: false }),
+            Kind::Text => report::text(run, verdicts, IN_FILES),
             Kind::OpenMetrics => report::open_metrics(run),
             // No pictures of runs: refused before it began.
             Kind::FioJson | Kind::Svg => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
@@ -173,7 +176,7 @@ impl Output {
             Kind::Svg => report::sweep::svg(document),
             Kind::Csv => report::sweep::csv(document),
             Kind::Json => report::sweep::json(document),
-            _ => report::sweep::text(document, Style { width: 100, colour: false }),
+            _ => report::sweep::text(document, IN_FILES),
         };
         self.put(&text)
     }
@@ -203,7 +206,7 @@ impl Output {
         let text = match self.kind {
             Kind::Json => report::doctor_json(diagnosis),
             Kind::Markdown => report::doctor_markdown(diagnosis),
-            _ => report::doctor_text(diagnosis, true, Style { width: 100, colour: false }),
+            _ => report::doctor_text(diagnosis, true, IN_FILES),
         };
         self.put(&text)
     }
@@ -217,7 +220,7 @@ impl Output {
         let text = match self.kind {
             Kind::Json => report::suite::json(document),
             Kind::Markdown => report::suite::markdown(document),
-            _ => report::suite::text(document, Style { width: 100, colour: false }),
+            _ => report::suite::text(document, IN_FILES),
         };
         self.put(&text)
     }
@@ -256,7 +259,7 @@ pub(crate) fn grid_document(points: &[GridPoint], format: Format) -> String {
 pub(crate) fn document(run: &Run, verdicts: &[Verdict], format: Format, terminal: Terminal) -> String {
     let fio = |format| fio::document(run, &[format], Options::default());
     match format {
-        Format::Text => report::text(run, verdicts, Style { width: terminal.width, colour: terminal.colour }),
+        Format::Text => report::text(run, verdicts, terminal.style()),
         Format::Json => report::json(run, verdicts),
         Format::Fio => fio(fio::Format::Normal),
         Format::FioJson => fio(fio::Format::Json),

@@ -27,6 +27,11 @@ impl Terminal {
         Self::new(std::io::stderr().is_terminal())
     }
 
+    /// How reports are laid out for it.
+    pub(crate) fn style(self) -> report::Style {
+        report::Style { width: self.width, colour: self.colour }
+    }
+
     fn new(interactive: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

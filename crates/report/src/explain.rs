@@ -6,7 +6,9 @@ use analyse::{Evidence, Explanation, Finding, Quantity, Severity, Source, Unit};
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
-use crate::text::{Paint, Style, tone_of, wrap};
+use crate::paint::Tone;
+use crate::sheet::{Sheet, Style};
+use crate::text::tone_of;
 use crate::words::{self, About};
 
 /// Which form of the document of explanations this is.
@@ -29,20 +31,18 @@ pub struct Explained {
 /// For people at a terminal. What matters most comes first, each finding with its name and the figures it rests on.
 #[must_use]
 pub fn explain_text(explained: &[Explained], style: Style) -> String {
-    let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
+    let mut page = Page { sheet: Sheet::new(style.readable(), 0) };
     for (index, one) in explained.iter().enumerate() {
         if index > 0 {
-            page.out.push('\n');
+            page.sheet.gap();
         }
         page.input(one);
     }
-    page.out
+    page.sheet.finish()
 }
 
 struct Page {
-    out: String,
-    width: usize,
-    paint: Paint,
+    sheet: Sheet,
 }
 
 impl Page {
@@ -50,19 +50,15 @@ impl Page {
         let against = one.expected.as_ref().map_or_else(String::new, |volume| format!(", against {volume}"));
         for (index, explanation) in one.explanations.iter().enumerate() {
             if index > 0 {
-                self.out.push('\n');
+                self.sheet.gap();
             }
             let subject =
                 if explanation.subject.is_empty() { String::new() } else { format!(": {}", explanation.subject) };
             let title = format!("{}{subject}{against}", one.input);
-            for line in wrap(&title, self.width) {
-                let _ = writeln!(self.out, "{}", self.paint.strong(&line));
-            }
-            for line in wrap(&at_a_glance(explanation), self.width - 2) {
-                let _ = writeln!(self.out, "  {line}");
-            }
+            self.sheet.paragraph(&title, Some(Tone::Strong));
+            self.sheet.wrapped("  ", &at_a_glance(explanation));
             if explanation.findings.is_empty() {
-                let _ = writeln!(self.out, "  {}", nothing_found(one));
+                self.sheet.line(&format!("  {}", nothing_found(one)));
             }
             explanation.findings.iter().for_each(|finding| self.finding(finding, explanation.into()));
         }
@@ -70,22 +66,10 @@ impl Page {
 
     fn finding(&mut self, finding: &Finding, about: About<'_>) {
         let name = severity_name(finding.severity);
-        let text = format!("{name}: {}", words::finding(finding, about));
-        for (index, line) in wrap(&text, self.width - 2).iter().enumerate() {
-            match line.strip_prefix(name).filter(|_| index == 0) {
-                Some(rest) => {
-                    let lead = self.paint.tone(tone_of(finding.severity), name);
-                    let _ = writeln!(self.out, "  {lead}{rest}");
-                }
-                None => {
-                    let _ = writeln!(self.out, "  {line}");
-                }
-            }
-        }
+        let words = words::finding(finding, about);
+        self.sheet.led(2, name, tone_of(finding.severity), &format!(": {words}"));
         let figures = format!("{}: {}", finding.code.name(), figures(finding));
-        for line in wrap(&figures, self.width - 4) {
-            let _ = writeln!(self.out, "    {}", self.paint.faint(&line));
-        }
+        self.sheet.hung(["    "; 2], self.sheet.width() - 4, &figures, Some(Tone::Faint));
     }
 }
 

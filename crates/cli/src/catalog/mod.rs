@@ -7,6 +7,7 @@ mod page;
 mod question;
 
 use job::Diagnostic;
+use report::Style;
 use volume::catalogue::{self, Problem};
 
 use crate::args::CatalogOptions;
@@ -27,11 +28,11 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
         (Ok(question), Ok(mut resolved)) => {
             let volume = resolved.remove(0);
             let answer = answer::answer(&volume.spec, &question);
-            let width = Terminal::stdout().width.min(100);
+            let style = Style { width: Terminal::stdout().width.min(100), colour: false };
             say(&if options.json() {
                 json::volume(&volume, &question, &answer)
             } else {
-                page::volume(&volume, &question, &answer, width)
+                page::volume(&volume, &question, &answer, style)
             })
         }
         (question, resolved) => {

@@ -1,7 +1,6 @@
 //! One volume, for people.
 
-use std::fmt::Write;
-
+use report::{Sheet, Style};
 use units::{Bytes, Nanos, grouped, significant};
 use volume::catalogue::{COMMON_KEYS, Origin, Resolved};
 use volume::{Behaviour, Burst, Counted, Kind, Law, Limit, Scope, Source};
@@ -9,9 +8,9 @@ use volume::{Behaviour, Burst, Counted, Kind, Law, Limit, Scope, Source};
 use super::answer::{Answer, Row};
 use super::question::Question;
 
-/// Everything that is known, in lines of `width` columns.
-pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>, width: usize) -> String {
-    let mut page = Page { text: String::new(), width };
+/// Everything that is known, in lines that fit.
+pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>, style: Style) -> String {
+    let mut page = Page { sheet: Sheet::new(style, 0) };
     page.head(volume);
     page.keys(volume);
     page.limits(question, answer);
@@ -20,49 +19,26 @@ pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>
     page.price(volume);
     page.list("Notes", &volume.spec.notes);
     page.list("Not known", &volume.about.unknown);
-    page.text
+    page.sheet.finish()
 }
 
 struct Page {
-    text: String,
-    width: usize,
+    sheet: Sheet,
 }
 
 impl Page {
-    fn line(&mut self, line: &str) {
-        let _ = writeln!(self.text, "{}", line.trim_end());
-    }
-
-    /// A paragraph; its first line begins with `first`, the others with as many blanks.
-    fn wrapped(&mut self, first: &str, text: &str) {
-        let indent = " ".repeat(first.chars().count());
-        let mut line = first.to_owned();
-        let mut empty = true;
-        for word in text.split_whitespace() {
-            if !empty && line.chars().count() + 1 + word.chars().count() > self.width {
-                self.line(&line);
-                line.clone_from(&indent);
-                empty = true;
-            }
-            let gap = if empty { "" } else { " " };
-            let _ = write!(line, "{gap}{word}");
-            empty = false;
-        }
-        self.line(&line);
-    }
-
     fn head(&mut self, volume: &Resolved) {
         let about = &volume.about;
-        self.line(&volume.spec.name);
+        self.sheet.line(&volume.spec.name);
         let parts = [&volume.spec.title, &about.media, &about.provider];
         let parts: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         let dated = about.as_of.contains(|c: char| c.is_ascii_digit());
         let when = if dated { format!("; as of {}", about.as_of) } else { String::new() };
-        self.wrapped("", &(parts.join("; ") + &when));
+        self.sheet.wrapped("", &(parts.join("; ") + &when));
     }
 
     fn keys(&mut self, volume: &Resolved) {
-        self.line("\nKeys");
+        self.sheet.line("\nKeys");
         let longest = volume.about.keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
         for key in &volume.about.keys {
             let value = if key.value.is_empty() { "not given" } else { &key.value };
@@ -72,17 +48,17 @@ impl Page {
                 _ => "",
             };
             let range = if key.range.is_empty() { String::new() } else { format!(" ({})", key.range) };
-            self.wrapped(&format!("  {:longest$}  ", key.name), &format!("{value}{origin}{range}"));
+            self.sheet.wrapped(&format!("  {:longest$}  ", key.name), &format!("{value}{origin}{range}"));
         }
         let common: Vec<&str> = COMMON_KEYS.iter().map(|(name, _)| *name).collect();
-        self.wrapped("  and ", &format!("{} as for every volume", common.join(", ")));
+        self.sheet.wrapped("  and ", &format!("{} as for every volume", common.join(", ")));
     }
 
     fn limits(&mut self, question: &Question, answer: &Answer<'_>) {
-        self.line("");
-        self.wrapped("", &format!("Limits for {}", question.words));
+        self.sheet.gap();
+        self.sheet.wrapped("", &format!("Limits for {}", question.words));
         if answer.rows.is_empty() {
-            self.line("  none");
+            self.sheet.line("  none");
         }
         let bound_by = answer.bound_by().map(|cap| cap.part);
         for row in &answer.rows {
@@ -97,32 +73,32 @@ impl Page {
         let scope = if of_machine { ", of the machine" } else { "" };
         let iops = row.cap.as_ref().map(|cap| cap.iops);
         let passes = iops.map_or_else(|| "does not count these".to_owned(), |iops| rates(iops, question.bytes));
-        self.wrapped(&format!("{mark} "), &format!("{}{scope}: {passes}", row.name));
+        self.sheet.wrapped(&format!("{mark} "), &format!("{}{scope}: {passes}", row.name));
         // A rule that is one number is said already.
         let mut rule =
             if passes.split(", ").any(|rate| rate == row.rule) { Vec::new() } else { vec![row.rule.to_owned()] };
         rule.extend(row.limit.and_then(bucket));
         if !rule.is_empty() {
-            self.wrapped("    ", &rule.join("; "));
+            self.sheet.wrapped("    ", &rule.join("; "));
         }
         self.source("    ", row.source);
     }
 
     fn source(&mut self, indent: &str, source: &Source) {
         if !source.title.is_empty() {
-            self.wrapped(&format!("{indent}from "), &cited(source));
+            self.sheet.wrapped(&format!("{indent}from "), &cited(source));
         }
     }
 
     fn result(&mut self, question: &Question, answer: &Answer<'_>) {
         let (Some(iops), Some(deep), Some(single)) = (answer.iops(), &answer.deep, &answer.single) else { return };
-        self.line("");
+        self.sheet.gap();
         let held = answer.bound_by().map_or_else(String::new, |cap| format!(", held by {}", cap.name));
         let when = if held.is_empty() { "With full queue " } else { "In the long run " };
-        self.wrapped(when, &format!("{}{held}", rates(iops, question.bytes)));
+        self.sheet.wrapped(when, &format!("{}{held}", rates(iops, question.bytes)));
         if let Some(secs) = deep.burst_secs() {
             let lasting = if secs.is_finite() { format!(" for {}", time(secs)) } else { String::new() };
-            self.wrapped("At the start    ", &format!("{}{lasting}", rates(deep.burst_iops, question.bytes)));
+            self.sheet.wrapped("At the start    ", &format!("{}{lasting}", rates(deep.burst_iops, question.bytes)));
         }
         let each = single.alone.get() as f64 / 1e3;
         if let Some(depth) = deep.knee().filter(|_| each > 0.0) {
@@ -130,27 +106,28 @@ impl Page {
                 1 => "1 is enough to get there".to_owned(),
                 depth => format!("{} or more to get there", grouped(depth)),
             };
-            self.wrapped("In flight       ", &format!("{depth}, at {} each", micros(each)));
+            self.sheet.wrapped("In flight       ", &format!("{depth}, at {} each", micros(each)));
         }
         let took = single.latency.get() as f64 / 1e3;
         if each > 0.0 && single.iops < iops {
-            self.wrapped("One at a time   ", &format!("{}, {} each", rates(single.iops, question.bytes), micros(took)));
+            self.sheet
+                .wrapped("One at a time   ", &format!("{}, {} each", rates(single.iops, question.bytes), micros(took)));
         }
     }
 
     fn latency(&mut self, volume: &Resolved) {
-        self.line("");
+        self.sheet.gap();
         let Behaviour::Latency(latency) = &volume.spec.behaviour else {
-            self.wrapped("Latency  ", "follows from the movements of the drive: `fathom sim` works them out");
+            self.sheet.wrapped("Latency  ", "follows from the movements of the drive: `fathom sim` works them out");
             return;
         };
         let reads = latency.law.get(Kind::Read);
-        self.wrapped("Latency  ", &format!("reads {}", law(reads)));
+        self.sheet.wrapped("Latency  ", &format!("reads {}", law(reads)));
         if latency.law.get(Kind::Write) != reads {
-            self.wrapped("         ", &format!("writes {}", law(latency.law.get(Kind::Write))));
+            self.sheet.wrapped("         ", &format!("writes {}", law(latency.law.get(Kind::Write))));
         }
         match &volume.about.latency_assumed {
-            Some(why) => self.wrapped("         assumed: ", why),
+            Some(why) => self.sheet.wrapped("         assumed: ", why),
             None => self.source("         ", &latency.source),
         }
     }
@@ -166,7 +143,7 @@ impl Page {
             _ => format!(" = {}", price.rule),
         };
         let amount = format!("{amount} {} a month{rule}", price.currency);
-        self.wrapped("Price    ", &amount);
+        self.sheet.wrapped("Price    ", &amount);
         let parts = [
             (price.parts.capacity, "capacity"),
             (price.parts.iops, "IOPS"),
@@ -176,10 +153,10 @@ impl Page {
         let paid: Vec<String> =
             parts.iter().filter(|(part, _)| *part > 0.0).map(|(part, what)| format!("{what} {part:.2}")).collect();
         if paid.len() > 1 {
-            self.wrapped("         ", &paid.join(", "));
+            self.sheet.wrapped("         ", &paid.join(", "));
         }
         if let Some(lacks) = &price.lacks {
-            self.wrapped("         ", &format!("not known: the price of {lacks}"));
+            self.sheet.wrapped("         ", &format!("not known: the price of {lacks}"));
         }
         self.source("         ", &price.source);
     }
@@ -188,9 +165,9 @@ impl Page {
         let shown = items.iter().filter(|item| !item.starts_with("latency is assumed"));
         for (index, item) in shown.enumerate() {
             if index == 0 {
-                self.line(&format!("\n{title}"));
+                self.sheet.line(&format!("\n{title}"));
             }
-            self.wrapped("  * ", item);
+            self.sheet.wrapped("  * ", item);
         }
     }
 }

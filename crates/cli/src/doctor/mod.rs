@@ -6,7 +6,7 @@ mod gather;
 use std::path::Path;
 
 use analyse::doctor::{Subject, examine, examine_host};
-use report::{Diagnosis, Style};
+use report::Diagnosis;
 
 use crate::args::{DoctorOptions, PageFormat};
 use crate::diagnostics;
@@ -60,11 +60,8 @@ pub(crate) fn command(options: &DoctorOptions) -> Exit {
 
 /// What standard output carries.
 fn document(diagnosis: &Diagnosis, options: &DoctorOptions) -> String {
-    let terminal = Terminal::stdout();
     match options.format {
-        PageFormat::Text => {
-            report::doctor_text(diagnosis, options.all, Style { width: terminal.width, colour: terminal.colour })
-        }
+        PageFormat::Text => report::doctor_text(diagnosis, options.all, Terminal::stdout().style()),
         PageFormat::Json => report::doctor_json(diagnosis),
         PageFormat::Md => report::doctor_markdown(diagnosis),
     }

@@ -8,7 +8,7 @@ use analyse::{
 };
 use job::Diagnostic;
 use record::{Claim, Input, Iostat, Run};
-use report::{Explained, Style};
+use report::Explained;
 
 use crate::args::{ExplainOptions, PageFormat};
 use crate::diagnostics;
@@ -60,9 +60,8 @@ pub(crate) fn command(options: &ExplainOptions) -> Exit {
 
 /// What standard output carries.
 fn document(explained: &[Explained], format: PageFormat) -> String {
-    let terminal = Terminal::stdout();
     match format {
-        PageFormat::Text => report::explain_text(explained, Style { width: terminal.width, colour: terminal.colour }),
+        PageFormat::Text => report::explain_text(explained, Terminal::stdout().style()),
         PageFormat::Json => report::explain_json(explained),
         PageFormat::Md => report::explain_markdown(explained),
     }

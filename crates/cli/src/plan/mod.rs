@@ -34,9 +34,6 @@ pub(crate) struct Answer {
     simulated: bool,
 }
 
-/// How wide files are.
-const FILE_WIDTH: usize = 100;
-
 /// Reads, searches, simulates, tells. An impossible need is an answer as well: it is no failure of the command.
 pub(crate) fn command(options: &PlanOptions) -> Exit {
     let question = match ask::read(options) {
@@ -64,9 +61,8 @@ pub(crate) fn command(options: &PlanOptions) -> Exit {
     if let Some(signal) = signals.end() {
         return Exit::Signal(signal);
     }
-    let terminal = Terminal::stdout();
     let text = match options.format {
-        PlanFormat::Text => page::text(&answer, terminal.width, terminal.colour, options.explain),
+        PlanFormat::Text => page::text(&answer, Terminal::stdout().style(), options.explain),
         PlanFormat::Md => tables::markdown(&answer),
         PlanFormat::Csv => tables::csv(&answer),
         PlanFormat::Json => tables::json(&answer),
@@ -125,7 +121,7 @@ impl Answer {
     }
 
     pub(crate) fn text(&self, explain: bool) -> String {
-        page::text(self, FILE_WIDTH, false, explain)
+        page::text(self, outputs::IN_FILES, explain)
     }
 
     fn machines_of(&self, index: usize) -> &[String] {

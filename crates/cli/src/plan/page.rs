@@ -1,6 +1,7 @@
 //! A plan for people at a terminal.
 
 use plan::{Candidate, Need};
+use report::{Sheet, Style};
 use units::significant;
 
 use super::Answer;
@@ -12,8 +13,8 @@ const MISSING: usize = 6;
 const INDENT: usize = 10;
 
 /// The whole answer.
-pub(super) fn text(answer: &Answer, width: usize, colour: bool, explain: bool) -> String {
-    let mut page = Page { out: String::new(), width, colour };
+pub(super) fn text(answer: &Answer, style: Style, explain: bool) -> String {
+    let mut page = Page { sheet: Sheet::new(style, INDENT) };
     page.labelled("Need", &wanted(&answer.need));
     for line in &answer.lines {
         page.labelled("", line);
@@ -27,52 +28,32 @@ pub(super) fn text(answer: &Answer, width: usize, colour: bool, explain: bool) -
         }
     }
     page.foot(answer, explain);
-    page.out
+    page.sheet.finish()
 }
 
 struct Page {
-    out: String,
-    width: usize,
-    colour: bool,
+    sheet: Sheet,
 }
 
 impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    fn strong(&self, text: &str) -> String {
-        if self.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
-
-    fn faint(&self, text: &str) -> String {
-        if self.colour { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
-
     /// A line that keeps its indent where it is wrapped, and a little more.
     fn indented(&mut self, line: &str) {
         let indent = line.chars().take_while(|c| *c == ' ').count();
-        for (part, text) in wrap(line, self.width.saturating_sub(indent + 2)).iter().enumerate() {
-            let more = if part == 0 { 0 } else { 2 };
-            self.line(&format!("{}{text}", " ".repeat(indent + more)));
-        }
+        let room = self.sheet.width().saturating_sub(indent + 2);
+        self.sheet.hung([&" ".repeat(indent), &" ".repeat(indent + 2)], room, line, None);
     }
 
     /// A label on the left, wrapped text behind it.
     fn labelled(&mut self, label: &str, text: &str) {
-        let room = self.width.saturating_sub(INDENT).max(20);
-        for (index, line) in wrap(text, room).iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let label = format!("{label:<INDENT$}");
-            let label = if self.colour && !label.starts_with(' ') { self.strong(&label) } else { label };
-            self.line(&format!("{label}{line}"));
-        }
+        let lead = format!("{label:<INDENT$}");
+        let lead = if lead.starts_with(' ') { lead } else { self.sheet.strong(&lead) };
+        let room = self.sheet.width().saturating_sub(INDENT).max(20);
+        self.sheet.hung([&lead, &" ".repeat(INDENT)], room, text, None);
     }
 
     fn verdict(&mut self, answer: &Answer) {
         let ranking = &answer.ranking;
-        self.line("");
+        self.sheet.gap();
         let Some(best) = ranking.best.or(ranking.meeting.first().copied()) else {
             self.impossible(answer);
             return;
@@ -109,8 +90,8 @@ impl Page {
 
     /// One candidate with all that is to be known when it is bought.
     fn described(&mut self, label: &str, candidate: &Candidate, need: &Need, machines: &[String]) {
-        let strong = self.strong(&candidate.spec.name);
-        self.line(&format!("{}{strong}", self.strong(&format!("{label:<INDENT$}"))));
+        let strong = self.sheet.strong(&candidate.spec.name);
+        self.sheet.line(&format!("{}{strong}", self.sheet.strong(&format!("{label:<INDENT$}"))));
         self.labelled("", &candidate.spec.title);
         match &candidate.price {
             Some(money) => {
@@ -168,8 +149,7 @@ impl Page {
 
     fn impossible(&mut self, answer: &Answer) {
         let ranking = &answer.ranking;
-        let line = self.strong("Nothing in the catalogue meets this need.");
-        self.line(&line);
+        self.sheet.line(&self.sheet.strong("Nothing in the catalogue meets this need."));
         for nearest in &ranking.impossible {
             let candidate = &answer.candidates[nearest.candidate];
             let told = format!(
@@ -194,7 +174,7 @@ impl Page {
         if ranking.meeting.is_empty() {
             return;
         }
-        self.line("");
+        self.sheet.gap();
         let head: [String; 7] =
             ["", "meets the need", "size", "a month", "latency", "depth", "limit"].map(str::to_owned);
         let rows: Vec<[String; 7]> = ranking
@@ -219,10 +199,7 @@ impl Page {
         self.table(&head, &rows);
         let note =
             "* no other is both cheaper and faster. Prices in USD, of the regions and dates that --explain tells.";
-        for line in wrap(note, self.width) {
-            let line = self.faint(&line);
-            self.line(&line);
-        }
+        self.sheet.aside(0, note);
     }
 
     /// Names on the left, figures on the right, and what is left of the line for the last column: below its row where
@@ -232,29 +209,20 @@ impl Page {
             |column: usize| std::iter::once(head).chain(rows).map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths: Vec<usize> = (0..6).map(width_of).collect();
         let used: usize = widths.iter().sum::<usize>() + 2 * 5 + 1;
-        let room = self.width.saturating_sub(used);
+        let room = self.sheet.width().saturating_sub(used);
         for (index, row) in std::iter::once(head).chain(rows).enumerate() {
             let mut line = format!("{:<w$} {:<v$}", row[0], row[1], w = widths[0].max(1), v = widths[1]);
             for column in 2..6 {
                 line.push_str(&format!("  {:>w$}", row[column], w = widths[column]));
             }
             let last = &row[6];
-            if room >= 24 {
-                let parts = wrap(last, room);
-                for (part, text) in parts.iter().enumerate() {
-                    let lead = if part == 0 { line.clone() } else { " ".repeat(used - 2) };
-                    let whole = format!("{lead}  {text}");
-                    let whole = if index == 0 { self.faint(&whole) } else { whole };
-                    self.line(&whole);
-                }
-            } else {
-                let shown = if index == 0 { self.faint(&line) } else { line };
-                self.line(&shown);
-                if index > 0 {
-                    for text in wrap(last, self.width.saturating_sub(4)) {
-                        let text = self.faint(&format!("    {text}"));
-                        self.line(&text);
-                    }
+            match (index, room >= 24) {
+                (0, true) => self.sheet.line(&self.sheet.faint(&format!("{line}  {last}"))),
+                (0, false) => self.sheet.line(&self.sheet.faint(&line)),
+                (_, true) => self.sheet.hung([&format!("{line}  "), &" ".repeat(used)], room, last, None),
+                (_, false) => {
+                    self.sheet.line(&line);
+                    self.sheet.aside(4, last);
                 }
             }
         }
@@ -265,23 +233,20 @@ impl Page {
         if missing.is_empty() {
             return;
         }
-        self.line("");
-        let title = self.faint("not enough");
-        self.line(&title);
+        self.sheet.gap();
+        self.sheet.line(&self.sheet.faint("not enough"));
         let shown = if explain { missing.len() } else { MISSING.min(missing.len()) };
         let names: Vec<&str> = missing[..shown].iter().map(|index| answer.candidates[*index].listed.as_str()).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
         for index in &missing[..shown] {
             let candidate = &answer.candidates[*index];
             let why: Vec<String> = candidate.failures.iter().map(figures::failure).collect();
-            let room = self.width.saturating_sub(width + 4).max(20);
-            for (part, text) in wrap(&why.join("; "), room).iter().enumerate() {
-                let lead = if part == 0 { candidate.listed.as_str() } else { "" };
-                self.line(&format!("  {lead:<width$}  {text}"));
-            }
+            let room = self.sheet.width().saturating_sub(width + 4).max(20);
+            let [lead, below] = [candidate.listed.as_str(), ""].map(|lead| format!("  {lead:<width$}  "));
+            self.sheet.hung([&lead, &below], room, &why.join("; "), None);
         }
         if shown < missing.len() {
-            self.line(&format!("  and {} more: --explain tells all", missing.len() - shown));
+            self.sheet.line(&format!("  and {} more: --explain tells all", missing.len() - shown));
         }
     }
 
@@ -299,11 +264,8 @@ impl Page {
             said.push_str(" --explain shows the arithmetic and its sources.");
         }
         if !said.is_empty() {
-            self.line("");
-            for line in wrap(said.trim(), self.width) {
-                let line = self.faint(&line);
-                self.line(&line);
-            }
+            self.sheet.gap();
+            self.sheet.aside(0, &said);
         }
     }
 }
@@ -379,22 +341,4 @@ fn cited(source: &volume::Source) -> String {
         (false, true) => format!("\"{}\"", source.title),
         (false, false) => format!("\"{}\", {}", source.title, source.date),
     }
-}
-
-/// Lines of at most so many characters, broken between words.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.last_mut().map_or(0, |line| line.chars().count());
-        if last > 0 && last + 1 + word.chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }

@@ -38,7 +38,7 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Exit {
     match &options.command {
         SuiteCommand::List(options) => outputs::say(&pages::list(&builtin::all(), options.format)),
         SuiteCommand::Show(options) => match builtin::find(&options.name) {
-            Ok(suite) => outputs::say(&pages::show(&suite, options.format, Terminal::stdout())),
+            Ok(suite) => outputs::say(&pages::show(&suite, options.format, Terminal::stdout().style())),
             Err(problems) => refuse(&Refusal::Jobs(problems)),
         },
         SuiteCommand::Run(options) => carry_out(options, words).unwrap_or_else(|refusal| refuse(&refusal)),
@@ -335,8 +335,7 @@ fn has_failed(document: &Document) -> bool {
 
 /// Writes the results and says how it all ended, and whether all of them are written.
 fn conclude(options: &RunOptions, document: &Document, files: &mut [Output]) -> (Exit, bool) {
-    let terminal = Terminal::stdout();
-    let style = report::Style { width: terminal.width, colour: terminal.colour };
+    let style = Terminal::stdout().style();
     let said = outputs::say(&match options.format {
         PageFormat::Text => report::suite::text(document, style),
         PageFormat::Json => report::suite::json(document),

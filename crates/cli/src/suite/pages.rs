@@ -1,13 +1,13 @@
 //! Suites in words: the list, one of them, all of them.
 
 use report::suite::figure_name;
+use report::{Sheet, Style};
 use serde_json::{Value, json};
 use units::Bytes;
 
 use super::ask::Question;
 use super::schema::{Step, Suite};
 use crate::args::PageFormat;
-use crate::terminal::Terminal;
 
 /// What all pages need of a suite: how many of its steps write.
 fn steps_of(suite: &Suite) -> String {
@@ -37,9 +37,9 @@ pub(super) fn list(suites: &[Suite], format: PageFormat) -> String {
 }
 
 /// One suite.
-pub(super) fn show(suite: &Suite, format: PageFormat, terminal: Terminal) -> String {
+pub(super) fn show(suite: &Suite, format: PageFormat, style: Style) -> String {
     match format {
-        PageFormat::Text => page(suite, terminal.width.clamp(60, 120)),
+        PageFormat::Text => page(suite, style),
         PageFormat::Json => pretty(&document(suite)),
         PageFormat::Md => section(suite, "#"),
     }
@@ -78,37 +78,29 @@ fn measures(step: &Step) -> String {
     step.figures.iter().map(|one| figure_name(one.figure)).collect::<Vec<_>>().join(", ")
 }
 
-fn wrapped(out: &mut String, lead: &str, text: &str, width: usize) {
-    let indent = lead.chars().count();
-    for (index, line) in report::suite::wrapped(text, width - indent).iter().enumerate() {
-        let lead = if index == 0 { lead.to_owned() } else { " ".repeat(indent) };
-        out.push_str(&format!("{lead}{line}\n"));
-    }
-}
-
-fn page(suite: &Suite, width: usize) -> String {
-    let mut out = String::new();
-    wrapped(&mut out, "", &format!("{}: {}; {}", suite.name, suite.title, steps_of(suite)), width);
-    wrapped(&mut out, "  source  ", &format!("{}, {}", suite.source, suite.date), width);
+fn page(suite: &Suite, style: Style) -> String {
+    let mut page = Sheet::new(style.readable(), 0);
+    page.wrapped("", &format!("{}: {}; {}", suite.name, suite.title, steps_of(suite)));
+    page.wrapped("  source  ", &format!("{}, {}", suite.source, suite.date));
     if let Some(model) = &suite.model {
-        wrapped(&mut out, "  model   ", model, width);
+        page.wrapped("  model   ", model);
     }
     let whole = if suite.whole { " of a file; devices and volumes as a whole" } else { "" };
-    wrapped(&mut out, "  size    ", &format!("{}{whole}", suite.size), width);
-    out.push_str("\nBefore it begins:\n");
-    suite.preconditions.iter().for_each(|text| wrapped(&mut out, "  * ", text, width));
+    page.wrapped("  size    ", &format!("{}{whole}", suite.size));
+    page.line("\nBefore it begins:");
+    suite.preconditions.iter().for_each(|text| page.wrapped("  * ", text));
     for (number, step) in (1..).zip(&suite.steps) {
         let writes = if step.writes() { " (writes)" } else { "" };
-        out.push('\n');
-        wrapped(&mut out, &format!("{number}. "), &format!("{}: {}{writes}", step.name, step.title), width);
-        wrapped(&mut out, "   ", &format!("Measures {}. {}", measures(step), step.means), width);
+        page.gap();
+        page.wrapped(&format!("{number}. "), &format!("{}: {}{writes}", step.name, step.title));
+        page.wrapped("   ", &format!("Measures {}. {}", measures(step), step.means));
         for (text, apart) in published(step) {
             let apart = apart.map_or_else(String::new, |apart| format!("; {apart}"));
-            wrapped(&mut out, "   published: ", &format!("{text}{apart}"), width);
+            page.wrapped("   published: ", &format!("{text}{apart}"));
         }
-        lines(step).iter().for_each(|line| wrapped(&mut out, "   $ ", line, width));
+        lines(step).iter().for_each(|line| page.wrapped("   $ ", line));
     }
-    out
+    page.finish()
 }
 
 /// The jobs of a step as command lines; of many that are alike, the first.

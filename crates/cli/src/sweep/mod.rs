@@ -123,8 +123,7 @@ fn is_distrusted(sweep: &Sweep) -> bool {
 }
 
 fn conclude(options: &SweepOptions, document: &Document, files: &mut [Output], signals: &Signals) -> Exit {
-    let terminal = Terminal::stdout();
-    let style = report::Style { width: terminal.width, colour: terminal.colour };
+    let style = Terminal::stdout().style();
     let text = if options.json() { report::sweep::json(document) } else { report::sweep::text(document, style) };
     let said = outputs::say(&text);
     let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_sweep(document).err()).collect();

@@ -3,8 +3,8 @@
 use analyse::doctor::{Finding, Purpose, State};
 
 use super::{Diagnosis, Tally, meaning, name, remedies, stack, values};
-use crate::text::Style;
-use crate::text::paint::{Paint, Tone, wrap};
+use crate::paint::Tone;
+use crate::sheet::{Sheet, Style};
 
 /// Where the words after a label begin.
 const INDENT: usize = 10;
@@ -16,17 +16,10 @@ const WIDE: usize = 100;
 /// The page; with `all`, what is good has its reasons too.
 #[must_use]
 pub fn doctor_text(diagnosis: &Diagnosis, all: bool, style: Style) -> String {
-    let mut page = Page {
-        out: String::new(),
-        width: style.width.clamp(60, 120),
-        paint: Paint(style.colour),
-        purpose: diagnosis.purpose,
-        all,
-    };
+    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT), purpose: diagnosis.purpose, all };
     for (subject, findings) in &diagnosis.subjects {
         page.summary(&name(subject), findings);
-        let stack = stack(subject);
-        wrap(&stack, page.width - 2).iter().for_each(|line| page.faint(&format!("  {line}")));
+        page.sheet.aside(2, &stack(subject));
     }
     page.summary("this host", &diagnosis.host);
     page.findings(diagnosis);
@@ -35,13 +28,11 @@ pub fn doctor_text(diagnosis: &Diagnosis, all: bool, style: Style) -> String {
     }
     page.rest("this host", &diagnosis.host);
     page.last(diagnosis);
-    page.out
+    page.sheet.finish()
 }
 
 struct Page {
-    out: String,
-    width: usize,
-    paint: Paint,
+    sheet: Sheet,
     purpose: Option<Purpose>,
     all: bool,
 }
@@ -56,22 +47,12 @@ fn tone(state: State) -> Tone {
 }
 
 impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    fn faint(&mut self, text: &str) {
-        let text = self.paint.tone(Tone::Faint, text);
-        self.line(&text);
-    }
-
     /// `vda: 2 things hold it back, 3 could be better, 19 good`
     fn summary(&mut self, name: &str, findings: &[Finding]) {
         let worst = findings.iter().map(|finding| finding.state(self.purpose)).max().unwrap_or(State::Good);
-        let words = self.paint.tone(tone(worst), &Tally::of(findings, self.purpose).words());
-        let name = self.paint.tone(Tone::Strong, name);
-        self.line(&format!("{name}: {words}"));
+        let words = self.sheet.tone(tone(worst), &Tally::of(findings, self.purpose).words());
+        let name = self.sheet.strong(name);
+        self.sheet.line(&format!("{name}: {words}"));
     }
 
     /// Whether a finding is shown with its reasons.
@@ -99,28 +80,26 @@ impl Page {
         let (good, unknown): (Vec<&Finding>, Vec<&Finding>) =
             rest.partition(|finding| finding.state(self.purpose) == State::Good);
         if !good.is_empty() {
-            let title = self.paint.tone(Tone::Good, &format!("good, {name}"));
-            self.line(&format!("\n{title}"));
+            let title = self.sheet.tone(Tone::Good, &format!("good, {name}"));
+            self.sheet.line(&format!("\n{title}"));
             self.table(&good);
         }
         if !unknown.is_empty() {
-            let title = self.paint.tone(Tone::Strong, &format!("unknown, {name}"));
-            self.line(&format!("\n{title}"));
+            let title = self.sheet.strong(&format!("unknown, {name}"));
+            self.sheet.line(&format!("\n{title}"));
         }
         for finding in unknown {
             let reason = finding.unknown.as_ref().map(meaning::unread).unwrap_or_default();
-            for (index, part) in wrap(&reason, self.width - 2 - FOUND).iter().enumerate() {
-                let title = if index == 0 { meaning::title(finding.check) } else { "" };
-                let label = self.paint.tone(Tone::Faint, &format!("{title:<FOUND$}"));
-                self.line(&format!("  {label}{part}"));
-            }
+            let [title, blank] = [meaning::title(finding.check), ""]
+                .map(|title| format!("  {}", self.sheet.faint(&format!("{title:<FOUND$}"))));
+            self.sheet.hung([&title, &blank], self.sheet.width() - 2 - FOUND, &reason, None);
         }
     }
 
     /// What is good, each in a cell.
     fn table(&mut self, findings: &[&Finding]) {
-        let columns = if self.width >= WIDE { 2 } else { 1 };
-        let width = (self.width - 2) / columns;
+        let columns = if self.sheet.width() >= WIDE { 2 } else { 1 };
+        let width = (self.sheet.width() - 2) / columns;
         let several = findings.iter().any(|finding| finding.about != findings[0].about);
         let cells: Vec<(String, String)> = findings
             .iter()
@@ -136,10 +115,10 @@ impl Page {
         for row in 0..rows {
             let mut line = String::from("  ");
             for (title, found) in (0..columns).filter_map(|column| cells.get(row + column * rows)) {
-                let label = self.paint.tone(Tone::Faint, &format!("{title:<FOUND$}"));
+                let label = self.sheet.faint(&format!("{title:<FOUND$}"));
                 line.push_str(&format!("{label}{found:<room$}", room = width - FOUND));
             }
-            self.line(&line);
+            self.sheet.line(&line);
         }
     }
 
@@ -149,20 +128,20 @@ impl Page {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        self.out.push('\n');
+        self.sheet.gap();
         let state = finding.state(self.purpose);
-        let title = self.paint.tone(Tone::Strong, &meaning::about(finding));
-        let words = self.paint.tone(tone(state), &self.state_words(finding));
-        self.line(&format!("{title}: {words}"));
+        let title = self.sheet.strong(&meaning::about(finding));
+        let words = self.sheet.tone(tone(state), &self.state_words(finding));
+        self.sheet.line(&format!("{title}: {words}"));
         if let Some(reason) = &finding.unknown {
-            self.field("why", &meaning::unread(reason), Tone::Faint);
+            self.sheet.field("why", &meaning::unread(reason));
             return;
         }
-        self.field("found", &values::found(finding), Tone::Faint);
+        self.sheet.field("found", &values::found(finding));
         if let Some(wanted) = values::wanted(finding, self.purpose) {
-            self.field("wanted", &wanted, Tone::Faint);
+            self.sheet.field("wanted", &wanted);
         }
-        self.field("why", meaning::why(finding.check, finding.case), Tone::Faint);
+        self.sheet.field("why", meaning::why(finding.check, finding.case));
         self.commands(finding);
     }
 
@@ -175,8 +154,8 @@ impl Page {
             let label = if !first && finding.check == analyse::doctor::Check::DiscardOption { "or" } else { "now" };
             for (label, command) in [(label, remedy.now), ("always", remedy.always)] {
                 if let Some(command) = command {
-                    let label = self.paint.tone(Tone::Faint, &format!("  {label:<width$}", width = INDENT - 2));
-                    self.line(&format!("{label}{}", self.paint.tone(Tone::Strong, &format!("{command}{note}"))));
+                    let label = self.sheet.label(label);
+                    self.sheet.line(&format!("{label}{}", self.sheet.strong(&format!("{command}{note}"))));
                 }
             }
             first = false;
@@ -199,14 +178,6 @@ impl Page {
         }
     }
 
-    fn field(&mut self, label: &str, value: &str, tone: Tone) {
-        for (index, part) in wrap(value, self.width - INDENT).iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let label = self.paint.tone(tone, &format!("  {label:<width$}", width = INDENT - 2));
-            self.line(&format!("{label}{part}"));
-        }
-    }
-
     /// What else there is to see.
     fn last(&mut self, diagnosis: &Diagnosis) {
         let findings = diagnosis.subjects.iter().flat_map(|(_, findings)| findings).chain(&diagnosis.host);
@@ -223,8 +194,8 @@ impl Page {
             hints.push("--for iops or --for throughput keeps to one purpose.");
         }
         if !hints.is_empty() {
-            self.out.push('\n');
-            wrap(&hints.join(" "), self.width).iter().for_each(|line| self.faint(line));
+            self.sheet.gap();
+            self.sheet.aside(0, &hints.join(" "));
         }
     }
 }

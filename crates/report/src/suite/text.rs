@@ -4,8 +4,8 @@ use record::{Figure, FigureQuantity, Kind};
 use units::{Bytes, Nanos, count, significant};
 
 use super::{Document, Outcome, Published, Row, Step, Unit, Weight};
-use crate::text::Style;
-use crate::text::paint::{Paint, Tone, wrap};
+use crate::paint::Tone;
+use crate::sheet::{Sheet, Style};
 
 /// How far a figure may be from what was published before that is coloured.
 const NEAR: f64 = 0.05;
@@ -104,12 +104,6 @@ fn table(document: &Document) -> Table {
     (head, document.steps.iter().flat_map(of_step).collect())
 }
 
-/// A text in lines of at most `width` characters.
-#[must_use]
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    wrap(text, width)
-}
-
 /// The conditions of published figures, and why some are apart, each with the steps that it is about.
 fn footnotes(document: &Document) -> Vec<(&'static str, String)> {
     let mut notes: Vec<(&'static str, String, Vec<&str>)> = Vec::new();
@@ -198,52 +192,38 @@ fn facts(document: &Document) -> Vec<(&'static str, String)> {
 /// For people at a terminal: the table first, then what it rests on; what was found last.
 #[must_use]
 pub fn text(document: &Document, style: Style) -> String {
-    let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
-    let name = page.paint.strong(&document.suite);
-    page.line(&format!("{name}  {}  (seed {})", document.title, document.seed));
-    facts(document).iter().for_each(|(label, text)| page.field(label, text));
-    page.line("");
+    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT) };
+    let name = page.sheet.strong(&document.suite);
+    page.sheet.line(&format!("{name}  {}  (seed {})", document.title, document.seed));
+    facts(document).iter().for_each(|(label, text)| page.sheet.field(label, text));
+    page.sheet.gap();
     page.table(&table(document));
     let notes = footnotes(document);
     if !notes.is_empty() {
-        page.line("");
+        page.sheet.gap();
     }
-    notes.iter().for_each(|(label, text)| page.field(label, text));
+    notes.iter().for_each(|(label, text)| page.sheet.field(label, text));
     for (step, weight, text) in findings(document) {
-        page.line("");
+        page.sheet.gap();
         page.finding(&step, weight, &text);
     }
     if !document.finished {
-        page.line("");
+        page.sheet.gap();
         let (done, all) = (document.steps.len(), document.of_steps);
-        page.line(&format!("Not finished: {done} of {all} steps are done. The same command goes on with the next."));
+        page.sheet
+            .line(&format!("Not finished: {done} of {all} steps are done. The same command goes on with the next."));
     }
-    page.out
+    page.sheet.finish()
 }
 
 struct Page {
-    out: String,
-    width: usize,
-    paint: Paint,
+    sheet: Sheet,
 }
 
 /// Where values begin.
 const INDENT: usize = 15;
 
 impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    fn field(&mut self, label: &str, text: &str) {
-        for (index, part) in wrap(text, self.width - INDENT).iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let label = self.paint.faint(&format!("  {label:<width$}", width = INDENT - 2));
-            self.line(&format!("{label}{part}"));
-        }
-    }
-
     fn table(&mut self, (head, body): &Table) {
         let rows = || body.iter().map(|(cells, _)| cells);
         let width = |column: usize| {
@@ -257,15 +237,15 @@ impl Page {
             if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         };
         let cells: Vec<String> = head.iter().enumerate().map(|(column, cell)| padded(column, cell)).collect();
-        let line = self.paint.faint(cells.join("  ").trim_end());
-        self.line(&line);
+        let line = self.sheet.faint(cells.join("  ").trim_end());
+        self.sheet.line(&line);
         for (row, difference) in body {
             let mut cells: Vec<String> = row.iter().enumerate().map(|(column, cell)| padded(column, cell)).collect();
             if let (Some(last), Some(difference)) = (cells.last_mut(), difference) {
                 let tone = if difference.abs() > NEAR { Tone::Odd } else { Tone::Good };
-                *last = self.paint.tone(tone, last);
+                *last = self.sheet.tone(tone, last);
             }
-            self.line(&cells.join("  "));
+            self.sheet.line(&cells.join("  "));
         }
     }
 
@@ -276,16 +256,7 @@ impl Page {
             Weight::Warning => Tone::Odd,
             Weight::Distrust => Tone::Bad,
         };
-        let lead = format!("{step}:");
-        for (index, line) in wrap(&format!("{lead} {text}"), self.width).iter().enumerate() {
-            match line.strip_prefix(&lead).filter(|_| index == 0) {
-                Some(rest) => {
-                    let lead = self.paint.tone(tone, &lead);
-                    self.line(&format!("{lead}{rest}"));
-                }
-                None => self.line(line),
-            }
-        }
+        self.sheet.led(0, &format!("{step}:"), tone, &format!(" {text}"));
     }
 }
 

@@ -7,7 +7,7 @@ use analyse::knee::{Curve, Point};
 use super::axis::{Axis, short_count, short_time};
 use super::text::headline;
 use super::{Document, Sweep};
-use crate::text::paint::wrap;
+use crate::paint::wrap;
 
 const WIDTH: f64 = 1200.0;
 const PANEL_WIDTH: f64 = 316.0;

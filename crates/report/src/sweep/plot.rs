@@ -2,7 +2,7 @@
 
 use super::Sweep;
 use super::axis::{Axis, short_count, short_time};
-use crate::text::paint::{Paint, Tone};
+use crate::paint::{Paint, Tone};
 
 /// Rows of a plot.
 const ROWS: usize = 8;

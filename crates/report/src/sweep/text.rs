@@ -5,8 +5,8 @@ use analyse::knee::{Curve, Estimate, Knee, Point};
 use units::{Nanos, count, grouped, percent, significant};
 
 use super::{Advice, Burst, Document, Sweep, plot};
-use crate::text::Style;
-use crate::text::paint::{Paint, Tone, wrap};
+use crate::paint::Tone;
+use crate::sheet::{Sheet, Style};
 use crate::words;
 
 /// Where values begin.
@@ -19,17 +19,17 @@ const VAGUE: f64 = 0.2;
 /// All curves: the answer of each, what it rests on, its plots and its points; several end with a table of all.
 #[must_use]
 pub fn text(document: &Document, style: Style) -> String {
-    let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
+    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT) };
     for (index, sweep) in document.sweeps.iter().enumerate() {
         if index > 0 {
-            page.line("");
+            page.sheet.gap();
         }
         page.sweep(sweep, document.seed);
     }
     if document.sweeps.len() > 1 {
         page.comparison(&document.sweeps);
     }
-    page.out
+    page.sheet.finish()
 }
 
 /// The answer in one or two sentences.
@@ -110,48 +110,26 @@ fn time(ns: f64) -> String {
 }
 
 struct Page {
-    out: String,
-    width: usize,
-    paint: Paint,
+    sheet: Sheet,
 }
 
 impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    fn paragraph(&mut self, text: &str, tone: Option<Tone>) {
-        for line in wrap(text, self.width) {
-            let line = tone.map_or_else(|| line.clone(), |tone| self.paint.tone(tone, &line));
-            self.line(&line);
-        }
-    }
-
-    fn field(&mut self, label: &str, value: &str) {
-        for (index, part) in wrap(value, self.width - INDENT).iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let label = self.paint.tone(Tone::Faint, &format!("  {label:<width$}", width = INDENT - 2));
-            self.line(&format!("{label}{part}"));
-        }
-    }
-
     fn sweep(&mut self, sweep: &Sweep, seed: u64) {
         let label = sweep.label();
         let with = if label.is_empty() { String::new() } else { format!("  {label}") };
-        self.line(&format!("{}{with}", self.paint.tone(Tone::Strong, &sweep.target)));
+        self.sheet.line(&format!("{}{with}", self.sheet.strong(&sweep.target)));
         let time = if sweep.virtual_time { " of virtual time" } else { "" };
         let spent = format!("{} probes in {}{time}", sweep.probes.len(), Nanos::from_secs_f64(sweep.spent_s));
         let how = if sweep.virtual_time { String::new() } else { format!(" by {}", sweep.engine) };
-        self.paragraph(&format!("{}{how}, {spent}, seed {seed}", sweep.load), Some(Tone::Faint));
-        self.line("");
-        self.paragraph(&headline(sweep), Some(Tone::Strong));
-        self.line("");
+        self.sheet.paragraph(&format!("{}{how}, {spent}, seed {seed}", sweep.load), Some(Tone::Faint));
+        self.sheet.gap();
+        self.sheet.paragraph(&headline(sweep), Some(Tone::Strong));
+        self.sheet.gap();
         self.facts(sweep);
-        for line in plot::plots(sweep, self.width, self.paint) {
-            self.line(&line);
+        for line in plot::plots(sweep, self.sheet.width(), self.sheet.paint()) {
+            self.sheet.line(&line);
         }
-        self.line("");
+        self.sheet.gap();
         self.points(sweep);
         self.caveats(sweep);
         if let Some(advice) = &sweep.advice {
@@ -164,26 +142,27 @@ impl Page {
         match &sweep.fit.curve {
             Curve::Knee(knee) => self.knee(knee, sweep, &limit),
             Curve::Flat { xmax, .. } => {
-                self.field("Xmax", &format!("{} IOPS{limit}", interval(xmax, count)));
+                self.sheet.field("Xmax", &format!("{} IOPS{limit}", interval(xmax, count)));
             }
             Curve::Unsaturated { r0_ns, .. } => {
-                self.field("R0", &format!("{} without queueing", interval(r0_ns, time)));
+                self.sheet.field("R0", &format!("{} without queueing", interval(r0_ns, time)));
             }
             Curve::PowerLaw { exponent, .. } => {
                 let figure = |value: f64| significant(value, 3);
-                self.field("exponent", &format!("{}, as of a drive that sorts its queue", interval(exponent, figure)));
+                self.sheet
+                    .field("exponent", &format!("{}, as of a drive that sorts its queue", interval(exponent, figure)));
             }
             Curve::Unknown => {}
         }
         if let Some(burst) = &sweep.burst {
-            self.field("burst", &burst_words(burst, sweep.virtual_time));
+            self.sheet.field("burst", &burst_words(burst, sweep.virtual_time));
         }
-        self.line("");
+        self.sheet.gap();
     }
 
     fn knee(&mut self, knee: &Knee, sweep: &Sweep, limit: &str) {
-        self.field("R0", &format!("{} without queueing", interval(&knee.r0_ns, time)));
-        self.field("Xmax", &format!("{} IOPS{limit}", interval(&knee.xmax, count)));
+        self.sheet.field("R0", &format!("{} without queueing", interval(&knee.r0_ns, time)));
+        self.sheet.field("Xmax", &format!("{} IOPS{limit}", interval(&knee.xmax, count)));
         let corner = if knee.sharpness >= SHARP {
             "a sharp corner, as limiters have"
         } else if knee.sharpness > 1.0 {
@@ -191,15 +170,16 @@ impl Page {
         } else {
             "hardly a corner"
         };
-        self.field("N*", &format!("{} = R0 x Xmax, {corner}", interval(&knee.depth, depth_words)));
+        self.sheet.field("N*", &format!("{} = R0 x Xmax, {corner}", interval(&knee.depth, depth_words)));
         let apart = knee.depth_by_bounds / knee.depth.value - 1.0;
         if apart.abs() > 0.1 {
             let by_bounds = depth_words(knee.depth_by_bounds);
-            self.field("", &format!("the asymptotes alone put it at {by_bounds}: take it with care"));
+            self.sheet.field("", &format!("the asymptotes alone put it at {by_bounds}: take it with care"));
         }
         if let Some(depth) = knee.depth_of_95_percent {
             let deepest = sweep.points.last().map_or(0, |point| point.depth);
-            self.field("95 %", &format!("of Xmax from depth {depth} on, the least of those measured up to {deepest}"));
+            self.sheet
+                .field("95 %", &format!("of Xmax from depth {depth} on, the least of those measured up to {deepest}"));
         }
     }
 
@@ -216,11 +196,11 @@ impl Page {
         };
         let rows: Vec<[String; 5]> = sweep.points.iter().map(row).collect();
         let head = head.map(|name| format!("{name:>8}")).join("  ");
-        self.line(&self.paint.tone(Tone::Faint, &head));
+        self.sheet.line(&self.sheet.faint(&head));
         for (row, point) in rows.iter().zip(&sweep.points) {
             let line = row.iter().map(|cell| format!("{cell:>8}")).collect::<Vec<_>>().join("  ");
             let at_knee = sweep.knee().is_some_and(|knee| (f64::from(point.depth) / knee).ln().abs() < 0.07);
-            self.line(&if at_knee { format!("{line}  < knee") } else { line });
+            self.sheet.line(&if at_knee { format!("{line}  < knee") } else { line });
         }
     }
 
@@ -272,25 +252,25 @@ impl Page {
             lines.push(format!("Points lie {off} off the curve: it is of another shape, or something else was busy."));
         }
         if !lines.is_empty() {
-            self.line("");
+            self.sheet.gap();
         }
-        lines.iter().for_each(|line| self.paragraph(line, Some(Tone::Odd)));
+        lines.iter().for_each(|line| self.sheet.paragraph(line, Some(Tone::Odd)));
     }
 
     fn advice(&mut self, advice: &Advice) {
         let Advice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
-        self.line("");
+        self.sheet.gap();
         let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
         let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
-        self.paragraph(&format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}."), None);
+        self.sheet.paragraph(&format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}."), None);
         if let Some(line) = fio {
             // Not wrapped: it is there to be copied.
-            self.line(&format!("  {line}"));
+            self.sheet.line(&format!("  {line}"));
         }
     }
 
     fn comparison(&mut self, sweeps: &[Sweep]) {
-        self.line("");
+        self.sheet.gap();
         let head = ["N*", "R0", "Xmax IOPS", "beyond"];
         let row = |sweep: &Sweep| match &sweep.fit.curve {
             Curve::Knee(knee) => [
@@ -313,9 +293,9 @@ impl Page {
             let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>10}")).collect();
             format!("  {label:<width$}  {}", cells.join("  "))
         };
-        self.line(&self.paint.tone(Tone::Faint, &line("", &head.map(str::to_owned))));
+        self.sheet.line(&self.sheet.faint(&line("", &head.map(str::to_owned))));
         for (label, sweep) in labels.iter().zip(sweeps) {
-            self.line(&line(label, &row(sweep)));
+            self.sheet.line(&line(label, &row(sweep)));
         }
     }
 }

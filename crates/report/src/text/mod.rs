@@ -2,31 +2,15 @@
 
 mod latency;
 mod model;
-pub(crate) mod paint;
 
 use analyse::{Finding, Severity, Verdict};
 use record::{DiskUse, Host, JobResult, Kind, Outcome, Run};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::civil::Civil;
+use crate::paint::{Tone, wrap};
+use crate::sheet::{Sheet, Style};
 use crate::words;
-use paint::Tone;
-pub(crate) use paint::{Paint, wrap};
-
-/// How text is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    /// Columns of the terminal. Below 60 it is taken as 60, above 120 as 120.
-    pub width: usize,
-    /// Whether colours may be used.
-    pub colour: bool,
-}
-
-impl Default for Style {
-    fn default() -> Self {
-        Self { width: 80, colour: false }
-    }
-}
 
 /// Where values begin.
 const INDENT: usize = 16;
@@ -34,45 +18,24 @@ const INDENT: usize = 16;
 /// A run and what was found in it.
 #[must_use]
 pub fn text(run: &Run, verdicts: &[Verdict], style: Style) -> String {
-    let mut page = Page { out: String::new(), width: style.width.clamp(60, 120), paint: Paint(style.colour) };
+    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT) };
     page.head(run);
     run.jobs.iter().for_each(|job| page.job(job, run.model.is_some()));
     run.model.iter().for_each(|model| page.model(model));
     page.disks(&run.disks);
     run.notes.iter().for_each(|note| page.note(note));
     page.verdicts(run, verdicts);
-    page.out
+    page.sheet.finish()
 }
 
 /// The engine that goes straight to a modelled volume.
 const MODEL: &str = "model";
 
 struct Page {
-    out: String,
-    width: usize,
-    paint: Paint,
+    sheet: Sheet,
 }
 
 impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    /// A label and its value; what does not fit goes on below the value.
-    fn field(&mut self, label: &str, value: &str) {
-        self.toned_field(label, value, None);
-    }
-
-    fn toned_field(&mut self, label: &str, value: &str, tone: Option<Tone>) {
-        for (index, part) in wrap(value, self.width - INDENT).iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let label = self.paint.tone(Tone::Faint, &format!("  {label:<width$}", width = INDENT - 2));
-            let part = tone.map_or_else(|| part.clone(), |tone| self.paint.tone(tone, part));
-            self.line(&format!("{label}{part}"));
-        }
-    }
-
     fn head(&mut self, run: &Run) {
         let tool = format!("{} {}", run.tool.name, run.tool.version);
         let when = match &run.model {
@@ -84,43 +47,45 @@ impl Page {
         let host = (!hostname.is_empty()).then(|| format!("on {hostname} ({cpus} CPUs, {kernel})"));
         for part in host.into_iter().chain(run.seed.map(|seed| format!("seed {seed}"))) {
             let last_line = text.lines().last().map_or(0, |line| line.chars().count());
-            let fits = last_line + 2 + part.chars().count() <= self.width;
+            let fits = last_line + 2 + part.chars().count() <= self.sheet.width();
             text.push_str(if fits { "  " } else { "\n" });
             text.push_str(&part);
         }
-        self.line(&text.replacen(&tool, &self.paint.tone(Tone::Strong, &tool), 1));
+        self.sheet.line(&text.replacen(&tool, &self.sheet.strong(&tool), 1));
         match run.outcome {
             Outcome::Completed => {}
-            Outcome::Interrupted => self.line("Interrupted: these are the results until then."),
-            Outcome::Failed => self.line("At least one worker failed; the results of the others are whole."),
-            Outcome::Running => self.line("Still running: these are the results so far."),
+            Outcome::Interrupted => self.sheet.line("Interrupted: these are the results until then."),
+            Outcome::Failed => self.sheet.line("At least one worker failed; the results of the others are whole."),
+            Outcome::Running => self.sheet.line("Still running: these are the results so far."),
         }
     }
 
     /// The job's name, and what it asked for beside it.
     fn title(&mut self, job: &JobResult) {
-        let room = self.width.saturating_sub(job.name.chars().count() + 2).max(20);
+        let room = self.sheet.width().saturating_sub(job.name.chars().count() + 2).max(20);
         let lines = wrap(&asked(job), room);
-        let name = self.paint.tone(Tone::Strong, &job.name);
-        self.line(&format!("{name}  {}", lines[0]));
-        lines[1..].iter().for_each(|line| self.line(&format!("  {line}")));
+        let name = self.sheet.strong(&job.name);
+        self.sheet.line(&format!("{name}  {}", lines[0]));
+        lines[1..].iter().for_each(|line| self.sheet.line(&format!("  {line}")));
     }
 
     fn job(&mut self, job: &JobResult, modelled: bool) {
         let (declared, result) = (&job.declared, &job.result);
-        self.out.push('\n');
+        self.sheet.gap();
         self.title(job);
         for kind in Kind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0) {
             self.throughput(job, kind);
         }
         self.latencies(job);
         if let Some(in_flight) = result.in_flight() {
-            self.field("in flight", &in_flight_text(in_flight, declared.in_flight_asked, declared.in_flight_possible));
+            self.sheet
+                .field("in flight", &in_flight_text(in_flight, declared.in_flight_asked, declared.in_flight_possible));
         }
         if let Some(ns) = result.cpu_per_io_ns().filter(|_| !modelled) {
             let cpu = Nanos::new(ns.round() as u64);
             let each = if result.workers > 1 { " by each worker" } else { "" };
-            self.field("CPU", &format!("{cpu} per operation, {} of a processor{each}", percent(result.cpu_share())));
+            self.sheet
+                .field("CPU", &format!("{cpu} per operation, {} of a processor{each}", percent(result.cpu_share())));
         }
         if result.lateness.count > 0 {
             self.lateness(job);
@@ -141,23 +106,23 @@ impl Page {
             Nanos::new(result.runtime_ns)
         );
         let decimal = bytes.decimal();
-        let fits = INDENT + iops.len() + rate.len() + decimal.len() + done.len() + 10 <= self.width;
-        let label = self.paint.tone(Tone::Faint, &format!("  {:<width$}", kind.name(), width = INDENT - 2));
-        let (iops, rate) = (self.paint.tone(Tone::Strong, &iops), self.paint.tone(Tone::Strong, &rate));
+        let fits = INDENT + iops.len() + rate.len() + decimal.len() + done.len() + 10 <= self.sheet.width();
+        let label = self.sheet.label(kind.name());
+        let (iops, rate) = (self.sheet.strong(&iops), self.sheet.strong(&rate));
         let last = if fits { format!("  {done}") } else { String::new() };
-        self.line(&format!("{label}{iops}  {rate} ({decimal}/s){last}"));
+        self.sheet.line(&format!("{label}{iops}  {rate} ({decimal}/s){last}"));
         if !fits {
-            self.field("", &done);
+            self.sheet.field("", &done);
         }
     }
 
     fn latencies(&mut self, job: &JobResult) {
-        let lines = latency::table(&job.result, self.width, INDENT);
+        let lines = latency::table(&job.result, self.sheet.width(), INDENT);
         for (index, line) in lines.iter().enumerate() {
             let (label, values) = line.split_at(INDENT.min(line.len()));
-            let faint = self.paint.tone(Tone::Faint, label);
-            let values = if index == 0 { self.paint.tone(Tone::Faint, values) } else { values.to_owned() };
-            self.line(&format!("{faint}{values}"));
+            let faint = self.sheet.faint(label);
+            let values = if index == 0 { self.sheet.faint(values) } else { values.to_owned() };
+            self.sheet.line(&format!("{faint}{values}"));
         }
     }
 
@@ -166,40 +131,40 @@ impl Page {
         let time = |ns: u64| Nanos::new(ns).to_string();
         let p99 = late.percentile_ns(99.0).map_or_else(String::new, |ns| format!(", p99 {}", time(ns)));
         let mean = time(late.mean_ns.round() as u64);
-        self.field("lateness", &format!("{mean} mean{p99}, {} max: of the generator itself", time(late.max_ns)));
+        self.sheet.field("lateness", &format!("{mean} mean{p99}, {} max: of the generator itself", time(late.max_ns)));
     }
 
     fn errors(&mut self, job: &JobResult) {
         let (errors, first) = (job.result.errors.max(1), job.result.first_error);
         let first = if first == 0 { job.error } else { first };
         let text = format!("{}, the first: {} ({first})", grouped(errors), crate::fio::error_text(first));
-        self.toned_field("errors", &text, Some(Tone::Bad));
+        self.sheet.toned_field("errors", &text, Some(Tone::Bad));
     }
 
     fn disks(&mut self, disks: &[DiskUse]) {
         if !disks.is_empty() {
-            self.out.push('\n');
+            self.sheet.gap();
         }
         for disk in disks {
             let reads = transfers("reads", disk.read_ios, disk.read_sectors);
             let writes = transfers("writes", disk.write_ios, disk.write_sectors);
-            self.field(&disk.name, &format!("{reads}, {writes}, {:.1}% busy", disk.util_percent));
+            self.sheet.field(&disk.name, &format!("{reads}, {writes}, {:.1}% busy", disk.util_percent));
         }
     }
 
     fn note(&mut self, note: &record::Note) {
-        self.out.push('\n');
+        self.sheet.gap();
         let text = match &note.job {
             Some(job) => format!("{job}: {}", note.text),
             None => note.text.clone(),
         };
-        self.field("note", &text);
+        self.sheet.field("note", &text);
     }
 
     fn verdicts(&mut self, run: &Run, verdicts: &[Verdict]) {
         for verdict in verdicts {
             let Some(job) = run.jobs.get(verdict.job) else { continue };
-            self.out.push('\n');
+            self.sheet.gap();
             // The headline comes last: the last line is what stays on the screen.
             for finding in verdict.others.iter().rev() {
                 self.paragraph("Also:", finding, job);
@@ -210,12 +175,8 @@ impl Page {
     }
 
     fn paragraph(&mut self, lead: &str, finding: &Finding, job: &JobResult) {
-        let text = format!("{lead} {}", words::finding(finding, job));
-        for (index, line) in wrap(&text, self.width).iter().enumerate() {
-            let lead = if index == 0 { line.get(..lead.len()).unwrap_or_default() } else { "" };
-            let painted = self.paint.tone(tone_of(finding.severity), lead);
-            self.line(&format!("{painted}{}", &line[lead.len()..]));
-        }
+        let words = words::finding(finding, job);
+        self.sheet.led(0, lead, tone_of(finding.severity), &format!(" {words}"));
     }
 }
 

@@ -11,14 +11,15 @@ const STAGES_MAX: usize = 12;
 impl Page {
     /// The volumes, then what held operations back, the longest first.
     pub(super) fn model(&mut self, model: &Model) {
-        self.out.push('\n');
+        self.sheet.gap();
         let mut named: Vec<&str> = Vec::new();
         for volume in &model.volumes {
             if !named.contains(&volume.name.as_str()) {
                 named.push(&volume.name);
                 let many = model.volumes.iter().filter(|other| other.name == volume.name).count();
                 let times = if many > 1 { format!("{many} x ") } else { String::new() };
-                self.field("model", &format!("{times}{}, {}: {}", volume.title, Bytes::new(volume.bytes), volume.name));
+                self.sheet
+                    .field("model", &format!("{times}{}, {}: {}", volume.title, Bytes::new(volume.bytes), volume.name));
             }
         }
         for cache in &model.page_caches {
@@ -36,12 +37,12 @@ impl Page {
             self.stage(stage, namesakes > 1);
         }
         if stages.len() > STAGES_MAX {
-            self.field("", &format!("and {} more, which held less", stages.len() - STAGES_MAX));
+            self.sheet.field("", &format!("and {} more, which held less", stages.len() - STAGES_MAX));
         }
         let mut notes: Vec<&str> = model.volumes.iter().flat_map(|volume| &volume.notes).map(String::as_str).collect();
         notes.dedup();
         for (index, note) in notes.iter().enumerate() {
-            self.field(if index == 0 { "of the model" } else { "" }, note);
+            self.sheet.field(if index == 0 { "of the model" } else { "" }, note);
         }
     }
 
@@ -65,7 +66,7 @@ impl Page {
         }
         let whose = if named { format!("{}: ", cache.host) } else { String::new() };
         let text = format!("{whose}{} (of {} of memory)", facts.join("; "), Bytes::new(cache.memory_bytes));
-        self.field("page cache", &text);
+        self.sheet.field("page cache", &text);
     }
 
     /// A stage that shares its name with others says whose it is.
@@ -88,10 +89,8 @@ impl Page {
 
     fn stage_line(&mut self, name: &str, used: &str, held: &str, wait: &str, rule: &str) {
         let figures = format!("  {name:<26} {used:>7} {held:>7} {wait:>10}  ");
-        let room = self.width.saturating_sub(figures.chars().count()).max(20);
-        for (index, part) in super::wrap(rule, room).iter().enumerate() {
-            let lead = if index == 0 { figures.clone() } else { " ".repeat(figures.chars().count()) };
-            self.line(&format!("{lead}{part}"));
-        }
+        let room = self.sheet.width().saturating_sub(figures.chars().count()).max(20);
+        let blank = " ".repeat(figures.chars().count());
+        self.sheet.hung([&figures, &blank], room, rule, None);
     }
 }

@@ -2,7 +2,7 @@
 
 /// What a piece of text means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// What the eye looks for.
     Strong,
     /// Labels.
@@ -16,18 +16,10 @@ pub(crate) enum Tone {
 }
 
 /// Whether colours are used.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint(pub(crate) bool);
 
 impl Paint {
-    pub(crate) fn strong(self, text: &str) -> String {
-        self.tone(Tone::Strong, text)
-    }
-
-    pub(crate) fn faint(self, text: &str) -> String {
-        self.tone(Tone::Faint, text)
-    }
-
     pub(crate) fn tone(self, tone: Tone, text: &str) -> String {
         let code = match tone {
             Tone::Strong => "1",
