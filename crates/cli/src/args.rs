@@ -522,19 +522,20 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
             return if error.use_stderr() { Exit::Usage } else { Exit::Good };
         }
     };
-    match cli.command {
+    let (Ok(exit) | Err(exit)) = match cli.command {
         Command::Run(options) => crate::run::command(&options, &jobs, words),
         Command::Sim(options) => crate::sim::command(&options, &jobs, words),
         Command::Doctor(options) => crate::doctor::command(&options),
         Command::Sweep(options) => crate::sweep::command(&options, &jobs, words),
         Command::Explain(options) => crate::explain::command(&options),
         Command::Plan(options) => crate::plan::command(&options),
-        Command::Catalog(options) => crate::catalog::command(&options),
+        Command::Catalog(options) => Ok(crate::catalog::command(&options)),
         Command::Suite(options) => crate::suite::command(&options, words),
-        Command::Options(options) => crate::options::command(options.name.as_deref()),
-        Command::Completions(options) => crate::completions::command(Cli::command(), options.shell),
-        Command::Fio => crate::fio::command(&[]),
-    }
+        Command::Options(options) => Ok(crate::options::command(options.name.as_deref())),
+        Command::Completions(options) => Ok(crate::completions::command(Cli::command(), options.shell)),
+        Command::Fio => Ok(crate::fio::command(&[])),
+    };
+    exit
 }
 
 /// Tells Fathom's own words from job files and job options, which go on to the job language.

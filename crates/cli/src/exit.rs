@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::terminal::tell;
+
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
@@ -22,6 +24,18 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// Tells what is wrong with what was asked for.
+    pub(crate) fn usage(problem: &str) -> Self {
+        tell(&format!("fathom: {problem}\n"));
+        Self::Usage
+    }
+
+    /// Tells how the device or the host failed.
+    pub(crate) fn environment(problem: &str) -> Self {
+        tell(&format!("fathom: {problem}\n"));
+        Self::Environment
+    }
+
     /// fio's code after SIGINT or SIGTERM.
     pub(crate) const FIO_SIGNAL: Self = Self::Fio(128);
 

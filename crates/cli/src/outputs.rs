@@ -24,7 +24,7 @@ pub(crate) struct Output {
 
 /// What a file holds, by its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Json,
     Csv,
     Markdown,
@@ -49,13 +49,14 @@ const ENDINGS: [(&str, Kind); 7] = [
 pub(crate) const IN_FILES: Style = Style { width: 100, colour: false };
 
 /// What the results of a run can be written as.
-const OF_A_RUN: [Kind; 6] = [Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics];
+pub(crate) const OF_A_RUN: &[Kind] =
+    &[Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics];
 /// What a search for the knee can be written as.
-const OF_A_SWEEP: [Kind; 4] = [Kind::Json, Kind::Csv, Kind::Text, Kind::Svg];
+pub(crate) const OF_A_SWEEP: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Text, Kind::Svg];
 /// What a plan can be written as.
-const OF_A_PLAN: [Kind; 5] = [Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg];
+pub(crate) const OF_A_PLAN: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg];
 /// What a diagnosis or an explanation can be written as.
-const DOCUMENTS: [Kind; 3] = [Kind::Json, Kind::Markdown, Kind::Text];
+pub(crate) const DOCUMENTS: &[Kind] = &[Kind::Json, Kind::Markdown, Kind::Text];
 
 /// What a file of this name holds, which must be one of `among`.
 fn kind(path: &Path, among: &[Kind]) -> Result<Kind, String> {
@@ -71,34 +72,13 @@ fn kind(path: &Path, among: &[Kind]) -> Result<Kind, String> {
 }
 
 impl Output {
-    /// Opens files for results: none before all their names are known to be good, because opening one empties it.
+    /// Opens files for results, each of a kind among `known`: none before all their names are known to be good, because
+    /// opening one empties it.
     ///
     /// # Errors
     ///
     /// An ending that stands for nothing, a name given twice, or the system's refusal.
-    pub(crate) fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
-        Self::open_as(paths, &OF_A_RUN)
-    }
-
-    /// The same for the results of a search for the knee.
-    ///
-    /// # Errors
-    ///
-    /// The same.
-    pub(crate) fn open_for_sweep(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
-        Self::open_as(paths, &OF_A_SWEEP)
-    }
-
-    /// The same for plans.
-    ///
-    /// # Errors
-    ///
-    /// The same.
-    pub(crate) fn open_for_plan(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
-        Self::open_as(paths, &OF_A_PLAN)
-    }
-
-    fn open_as(paths: &[PathBuf], known: &[Kind]) -> Result<Vec<Self>, String> {
+    pub(crate) fn open(paths: &[PathBuf], known: &[Kind]) -> Result<Vec<Self>, String> {
         let kinds = paths.iter().map(|path| kind(path, known)).collect::<Result<Vec<_>, _>>()?;
         if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
             return Err(format!("--output {}: it is given twice: give each file once", twice.display()));
@@ -108,15 +88,6 @@ impl Output {
             Ok(Self { path: path.clone(), kind, file })
         };
         paths.iter().zip(kinds).map(open).collect()
-    }
-
-    /// The same for documents that are neither tables nor fio's: diagnoses and explanations.
-    ///
-    /// # Errors
-    ///
-    /// The same.
-    pub(crate) fn open_documents(paths: &[PathBuf]) -> Result<Vec<Self>, String> {
-        Self::open_as(paths, &DOCUMENTS)
     }
 
     /// Writes explanations.
@@ -231,6 +202,12 @@ impl Output {
     }
 }
 
+/// Writes the results to every file and tells what cannot be written: how it ends after standard output was `said`.
+pub(crate) fn deliver(files: &mut [Output], said: Exit, write: impl Fn(&mut Output) -> Result<(), String>) -> Exit {
+    let unwritten = files.iter_mut().filter_map(|file| write(file).err());
+    unwritten.map(|problem| Exit::environment(&problem)).last().unwrap_or(said)
+}
+
 /// Opens the files for the results of a grid.
 ///
 /// # Errors
@@ -243,10 +220,10 @@ pub(crate) fn open_for_grid(options: &RunOptions) -> Result<Vec<Output>, String>
     if options.events.is_some() {
         return Err("--events: a sweep has none: its points run side by side; leave it out".to_owned());
     }
-    let of_one_run = |path: &&PathBuf| matches!(kind(path, &OF_A_RUN), Ok(Kind::OpenMetrics | Kind::FioJson));
+    let of_one_run = |path: &&PathBuf| matches!(kind(path, OF_A_RUN), Ok(Kind::OpenMetrics | Kind::FioJson));
     match options.output.iter().find(of_one_run) {
         Some(path) => Err(format!("--output {}: a sweep is written as .json .csv .md .txt", path.display())),
-        None => Output::open_all(&options.output),
+        None => Output::open(&options.output, OF_A_RUN),
     }
 }
 

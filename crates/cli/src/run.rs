@@ -15,7 +15,7 @@ use crate::growth::Growth;
 use crate::measure::{self, Measurement, Request, Show};
 use crate::members::{self, HostGround, Member};
 use crate::modelled::{Pace, Use};
-use crate::outputs::{self, Output};
+use crate::outputs::{self, OF_A_RUN, Output};
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
@@ -24,35 +24,32 @@ use crate::worker::{Finished, unix_ms};
 use crate::{diagnostics, dump, growth, layout, modelled, preview, safety, sim};
 
 /// Reads, checks, measures, explains.
-pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Exit {
-    let Some(plan) = read(options, jobs) else { return Exit::Usage };
+pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
+    let plan = read(options, jobs)?;
     match modelled::used(&plan) {
         Use::Nowhere => on_host(options, &plan, words),
         Use::Everywhere => sim::carry_out(options, plan, words, Pace::Real),
         Use::Mixed => {
-            complain(std::iter::once(
-                "some jobs are on modelled volumes and some are not: run them one after the other",
-            ));
-            Exit::Usage
+            let problem = "some jobs are on modelled volumes and some are not: run them one after the other";
+            Err(refuse(&[problem.to_owned()]))
         }
     }
 }
 
 /// Jobs on the devices and files of this host.
-fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Exit {
+fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Result<Exit, Exit> {
     let seeds = Seeds::new(options.seed);
-    let Some(members) = enlist(plan, seeds) else { return Exit::Usage };
+    let members = enlist(plan, seeds)?;
     if options.explain {
-        return outputs::say(&preview::jobs(plan));
+        return Ok(outputs::say(&preview::jobs(plan)));
     }
     let Checked { members, layouts, growths, dangers } = Checked::of(plan, members, seeds, &options.allow_destroy);
     if options.dry_run {
         let said = outputs::say(&preview::dry_run(plan, &members, &growths, &dangers));
-        return if dangers.is_empty() { said } else { Exit::Usage };
+        return Ok(if dangers.is_empty() { said } else { Exit::Usage });
     }
     if !dangers.is_empty() {
-        complain(dangers.iter().map(String::as_str));
-        return Exit::Usage;
+        return Err(refuse(&dangers));
     }
     let request = Request {
         plan,
@@ -98,18 +95,9 @@ pub(crate) fn measure_and_print(
     options: &RunOptions,
     request: &Request<'_>,
     measure: impl FnOnce(&Request<'_>, &Signals, &mut dyn Show) -> Result<Measurement, engine::Error>,
-) -> Exit {
-    let (mut files, mut events) = match open_outputs(options) {
-        Ok(opened) => opened,
-        Err(problem) => {
-            complain(std::iter::once(problem.as_str()));
-            return Exit::Usage;
-        }
-    };
-    let signals = match Signals::install() {
-        Ok(signals) => signals,
-        Err(error) => return environment(&format!("cannot listen to signals: {error}")),
-    };
+) -> Result<Exit, Exit> {
+    let (mut files, mut events) = open_outputs(options).map_err(|problem| refuse(&[problem]))?;
+    let signals = Signals::listen()?;
     events.tell(&Event::Start { unix_ms: unix_ms(), command_line: request.command_line.clone() });
     let mut display = Display::new(options.progress, events);
     let measured = measure(request, &signals, &mut display);
@@ -117,48 +105,41 @@ pub(crate) fn measure_and_print(
     match measured {
         Ok(measured) => {
             events.tell(&Event::end(&measured.run));
-            conclude(options, request, &measured, &mut files, &mut events)
+            Ok(conclude(options, request, &measured, &mut files, &mut events))
         }
         Err(error) => {
-            let exit = environment(&error.to_string());
-            signals.end().map_or(exit, Exit::Signal)
+            let exit = Exit::environment(&error.to_string());
+            Err(signals.end().map_or(exit, Exit::Signal))
         }
     }
 }
 
 /// The jobs, with all that is wrong with them on standard error.
-pub(crate) fn read(options: &RunOptions, jobs: &[String]) -> Option<Plan> {
+pub(crate) fn read(options: &RunOptions, jobs: &[String]) -> Result<Plan, Exit> {
     let around = sim::around(options.on.as_deref());
     let parsed = job::parse_job_arguments(jobs, &options.section, &around, Dialect::Strict, &Outside);
     diagnostics::print(&parsed.diagnostics);
-    parsed.into_result().ok().map(|(plan, _)| plan)
+    parsed.into_result().map(|(plan, _)| plan).map_err(|_| Exit::Usage)
 }
 
-fn enlist(plan: &Plan, seeds: Seeds) -> Option<Vec<Member>> {
+fn enlist(plan: &Plan, seeds: Seeds) -> Result<Vec<Member>, Exit> {
     let (members, unfit) = members::enlist(plan, Dialect::Strict, seeds, &HostGround);
     if unfit.is_empty() {
-        return Some(members);
+        return Ok(members);
     }
     let problems: Vec<Diagnostic> = unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect();
     diagnostics::print(&problems);
-    None
+    Err(Exit::Usage)
 }
 
-fn complain<'a>(problems: impl Iterator<Item = &'a str>) {
-    for problem in problems {
-        tell(&format!("fathom: {problem}\n"));
-    }
-    tell("fathom: nothing was touched\n");
-}
-
-fn environment(problem: &str) -> Exit {
-    tell(&format!("fathom: {problem}\n"));
-    Exit::Environment
+fn refuse(problems: &[String]) -> Exit {
+    problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
+    Exit::usage("nothing was touched")
 }
 
 /// The files for results and for events, opened before time is spent.
 fn open_outputs(options: &RunOptions) -> Result<(Vec<Output>, Events), String> {
-    let files = Output::open_all(&options.output)?;
+    let files = Output::open(&options.output, OF_A_RUN)?;
     Ok((files, Events::open(options.events.as_deref())?))
 }
 

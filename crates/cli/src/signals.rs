@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 
+use crate::exit::Exit;
+
 /// What the outside has asked for.
 #[derive(Debug)]
 pub(crate) struct Signals {
@@ -34,6 +36,11 @@ impl Signals {
         flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         flag::register(SIGUSR1, Arc::clone(&signals.status))?;
         Ok(signals)
+    }
+
+    /// The same for a command that cannot do without: a refusal is told.
+    pub(crate) fn listen() -> Result<Self, Exit> {
+        Self::install().map_err(|error| Exit::environment(&format!("cannot listen to signals: {error}")))
     }
 
     /// The signal that asked for an end, if one has come.

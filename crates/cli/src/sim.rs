@@ -17,16 +17,16 @@ use crate::overseer::Moment;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
+use crate::terminal::tell;
 use crate::{diagnostics, logs, outputs, preview, run};
 
 /// Simulates.
-pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
+pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     if !options.sweep.is_empty() {
         return grid(options, jobs, words);
     }
     let options = &options.run;
-    let Some(plan) = run::read(options, jobs) else { return Exit::Usage };
-    carry_out(options, plan, words, Pace::Virtual)
+    carry_out(options, run::read(options, jobs)?, words, Pace::Virtual)
 }
 
 /// A simulation that is ready to begin.
@@ -87,20 +87,17 @@ impl Scene {
 }
 
 /// Runs the jobs of a plan on their volumes.
-pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace: Pace) -> Exit {
+pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace: Pace) -> Result<Exit, Exit> {
     let seeds = Seeds::new(options.seed);
-    let scene = match Scene::set(plan, seeds) {
-        Ok(scene) => scene,
-        Err(problems) => {
-            diagnostics::print(&problems);
-            return Exit::Usage;
-        }
-    };
+    let scene = Scene::set(plan, seeds).map_err(|problems| {
+        diagnostics::print(&problems);
+        Exit::Usage
+    })?;
     if options.explain {
-        return outputs::say(&preview::jobs(&scene.plan));
+        return Ok(outputs::say(&preview::jobs(&scene.plan)));
     }
     if options.dry_run {
-        return outputs::say(&scene.told());
+        return Ok(outputs::say(&scene.told()));
     }
     run::measure_and_print(options, &scene.request(seeds, words), |request, signals, show| {
         Ok(modelled::measure(request, &scene.fitting, pace, signals, show))
@@ -108,29 +105,14 @@ pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace
 }
 
 /// Simulates every combination of settings.
-fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
-    let points = match points(options, jobs) {
-        Ok(points) => points,
-        Err(exit) => return exit,
-    };
+fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
+    let points = points(options, jobs)?;
     let (seeds, options) = (Seeds::new(options.run.seed), &options.run);
     if options.explain || options.dry_run {
-        return outputs::say(&points.iter().map(|point| told(point, options)).collect::<String>());
+        return Ok(outputs::say(&points.iter().map(|point| told(point, options)).collect::<String>()));
     }
-    let mut files = match outputs::open_for_grid(options) {
-        Ok(files) => files,
-        Err(problem) => {
-            eprintln!("fathom: {problem}\nfathom: nothing was simulated");
-            return Exit::Usage;
-        }
-    };
-    let signals = match Signals::install() {
-        Ok(signals) => signals,
-        Err(error) => {
-            eprintln!("fathom: cannot listen to signals: {error}");
-            return Exit::Environment;
-        }
-    };
+    let mut files = outputs::open_for_grid(options).map_err(|problem| unsimulated(&problem))?;
+    let signals = Signals::listen()?;
     let simulated = on_all_processors(&points, |(settings, scene)| {
         // Who wants it to end wants no rows of nothing.
         if signals.end().is_some() {
@@ -144,18 +126,16 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Exit {
     let simulated: Vec<GridPoint> = simulated.into_iter().flatten().collect();
     if signals.end().is_some() {
         let (begun, all) = (simulated.len(), points.len());
-        eprintln!("fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short");
+        tell(&format!("fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short\n"));
     }
     let said = outputs::say(&outputs::grid_document(&simulated, options.format));
-    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_grid(&simulated).err()).collect();
-    for problem in &unwritten {
-        eprintln!("fathom: {problem}");
-    }
-    match signals.end() {
-        Some(signal) => Exit::Signal(signal),
-        None if unwritten.is_empty() => said,
-        None => Exit::Environment,
-    }
+    let delivered = outputs::deliver(&mut files, said, |file| file.write_grid(&simulated));
+    Ok(signals.end().map_or(delivered, Exit::Signal))
+}
+
+/// Tells why no point was simulated.
+fn unsimulated(problem: &str) -> Exit {
+    Exit::usage(&format!("{problem}\nfathom: nothing was simulated"))
 }
 
 /// One point of a sweep that is only talked about.
@@ -174,15 +154,12 @@ type Prepared = (Vec<(String, String)>, Scene);
 /// Every point of a sweep, ready; or what is wrong with the first that is not, on standard error.
 fn points(options: &SimOptions, jobs: &[String]) -> Result<Vec<Prepared>, Exit> {
     let axes: Result<Vec<Axis>, String> = options.sweep.iter().map(|text| Axis::parse("--sweep", text)).collect();
-    let axes = axes.and_then(|axes| grid::check("--sweep", &axes).map(|()| axes)).map_err(|problem| {
-        eprintln!("fathom: {problem}\nfathom: nothing was simulated");
-        Exit::Usage
-    })?;
+    let axes =
+        axes.and_then(|axes| grid::check("--sweep", &axes).map(|()| axes)).map_err(|problem| unsimulated(&problem))?;
     let prepare = |settings: Vec<(String, String)>| {
         let scene = point(&options.run, jobs, &settings).map_err(|problems| {
             diagnostics::print(&problems);
-            eprintln!("fathom: with {}", words_of(&settings));
-            Exit::Usage
+            Exit::usage(&format!("with {}", words_of(&settings)))
         })?;
         Ok((settings, scene))
     };

@@ -11,33 +11,21 @@ use report::Diagnosis;
 use crate::args::{DoctorOptions, PageFormat};
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::outputs::{Output, say};
-use crate::terminal::{Terminal, tell};
+use crate::outputs::{DOCUMENTS, Output, deliver, say};
+use crate::terminal::Terminal;
 
 /// Looks at everything that was named, and at the host; changes nothing.
-pub(crate) fn command(options: &DoctorOptions) -> Exit {
+pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     if options.checks {
-        return say(&report::doctor_checks());
+        return Ok(say(&report::doctor_checks()));
     }
     let root = options.root.as_deref().unwrap_or(Path::new("/"));
-    if let Err(problem) = ask::readable(root) {
-        tell(&format!("fathom: {problem}\n"));
-        return Exit::Environment;
-    }
-    let stacks = match ask::stacks(root, &options.things) {
-        Ok(stacks) => stacks,
-        Err(problems) => {
-            diagnostics::print(&problems);
-            return Exit::Usage;
-        }
-    };
-    let mut outputs = match Output::open_documents(&options.output) {
-        Ok(outputs) => outputs,
-        Err(problem) => {
-            tell(&format!("fathom: {problem}\n"));
-            return Exit::Usage;
-        }
-    };
+    ask::readable(root).map_err(|problem| Exit::environment(&problem))?;
+    let stacks = ask::stacks(root, &options.things).map_err(|problems| {
+        diagnostics::print(&problems);
+        Exit::Usage
+    })?;
+    let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
     let host = gather::host(root);
     let subjects: Vec<Subject> =
         options.things.iter().zip(stacks).map(|(asked, stack)| gather::subject(root, asked, &stack)).collect();
@@ -48,14 +36,8 @@ pub(crate) fn command(options: &DoctorOptions) -> Exit {
     };
     let subjects = subjects.into_iter().map(examined).collect();
     let diagnosis = Diagnosis { subjects, host: found_of_host, purpose: options.purpose() };
-    let mut exit = say(&document(&diagnosis, options));
-    for output in &mut outputs {
-        if let Err(problem) = output.write_diagnosis(&diagnosis) {
-            tell(&format!("fathom: {problem}\n"));
-            exit = Exit::Environment;
-        }
-    }
-    exit
+    let said = say(&document(&diagnosis, options));
+    Ok(deliver(&mut files, said, |file| file.write_diagnosis(&diagnosis)))
 }
 
 /// What standard output carries.

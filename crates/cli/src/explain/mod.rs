@@ -13,49 +13,25 @@ use report::Explained;
 use crate::args::{ExplainOptions, PageFormat};
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::outputs::{Output, say};
+use crate::outputs::{DOCUMENTS, Output, deliver, say};
 use crate::signals::Signals;
-use crate::terminal::{Terminal, tell};
+use crate::terminal::Terminal;
 use expected::Expected;
 
 /// Reads everything, then explains it.
-pub(crate) fn command(options: &ExplainOptions) -> Exit {
+pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     if options.findings {
-        return say(&report::findings_markdown());
+        return Ok(say(&report::findings_markdown()));
     }
-    let words = match Words::read(options) {
-        Ok(words) => words,
-        Err(Refusal { problems, exit }) => {
-            diagnostics::print(&problems);
-            return exit;
-        }
-    };
-    let mut outputs = match Output::open_documents(&options.output) {
-        Ok(outputs) => outputs,
-        Err(problem) => {
-            tell(&format!("fathom: {problem}\n"));
-            return Exit::Usage;
-        }
-    };
-    let signals = match Signals::install() {
-        Ok(signals) => signals,
-        Err(error) => {
-            tell(&format!("fathom: cannot listen to signals: {error}\n"));
-            return Exit::Environment;
-        }
-    };
+    let words = Words::read(options)?;
+    let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
+    let signals = Signals::listen()?;
     let explained = words.explain(&signals);
     if let Some(signal) = signals.end() {
-        return Exit::Signal(signal);
+        return Ok(Exit::Signal(signal));
     }
-    let mut exit = say(&document(&explained, options.format));
-    for output in &mut outputs {
-        if let Err(problem) = output.write_explanations(&explained) {
-            tell(&format!("fathom: {problem}\n"));
-            exit = Exit::Environment;
-        }
-    }
-    exit
+    let said = say(&document(&explained, options.format));
+    Ok(deliver(&mut files, said, |file| file.write_explanations(&explained)))
 }
 
 /// What standard output carries.
@@ -67,12 +43,6 @@ fn document(explained: &[Explained], format: PageFormat) -> String {
     }
 }
 
-/// Why nothing is explained.
-struct Refusal {
-    problems: Vec<Diagnostic>,
-    exit: Exit,
-}
-
 /// All that was given, understood.
 struct Words {
     inputs: Vec<(String, Input)>,
@@ -81,8 +51,8 @@ struct Words {
 }
 
 impl Words {
-    /// Reads all that was given; all that is wrong with it at once.
-    fn read(options: &ExplainOptions) -> Result<Self, Refusal> {
+    /// Reads all that was given; all that is wrong with it is told at once.
+    fn read(options: &ExplainOptions) -> Result<Self, Exit> {
         let (mut problems, mut exit) = (Vec::new(), Exit::Usage);
         if options.inputs.is_empty() && options.claim.is_empty() {
             problems.push(nothing_given());
@@ -115,7 +85,11 @@ impl Words {
                 ),
             }
         }
-        if problems.is_empty() { Ok(Self { inputs, claims, expected }) } else { Err(Refusal { problems, exit }) }
+        if problems.is_empty() {
+            return Ok(Self { inputs, claims, expected });
+        }
+        diagnostics::print(&problems);
+        Err(exit)
     }
 
     fn explain(&self, signals: &Signals) -> Vec<Explained> {

@@ -14,9 +14,9 @@ use plan::{Candidate, Laws, Need, Ranking};
 use crate::args::{PlanFormat, PlanOptions};
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::outputs::{self, Output};
+use crate::outputs::{self, OF_A_PLAN, Output};
 use crate::signals::Signals;
-use crate::terminal::{Terminal, tell};
+use crate::terminal::Terminal;
 
 /// Everything that is told.
 pub(crate) struct Answer {
@@ -35,46 +35,24 @@ pub(crate) struct Answer {
 }
 
 /// Reads, searches, simulates, tells. An impossible need is an answer as well: it is no failure of the command.
-pub(crate) fn command(options: &PlanOptions) -> Exit {
-    let question = match ask::read(options) {
-        Ok(question) => question,
-        Err(problems) => {
-            diagnostics::print(&problems);
-            return Exit::Usage;
-        }
-    };
-    let mut files = match Output::open_for_plan(&options.output) {
-        Ok(files) => files,
-        Err(problem) => {
-            tell(&format!("fathom: {problem}\n"));
-            return Exit::Usage;
-        }
-    };
-    let signals = match Signals::install() {
-        Ok(signals) => signals,
-        Err(error) => {
-            tell(&format!("fathom: cannot listen to signals: {error}\n"));
-            return Exit::Environment;
-        }
-    };
+pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
+    let question = ask::read(options).map_err(|problems| {
+        diagnostics::print(&problems);
+        Exit::Usage
+    })?;
+    let mut files = Output::open(&options.output, OF_A_PLAN).map_err(|problem| Exit::usage(&problem))?;
+    let signals = Signals::listen()?;
     let answer = answer(question, options, &signals);
     if let Some(signal) = signals.end() {
-        return Exit::Signal(signal);
+        return Ok(Exit::Signal(signal));
     }
-    let text = match options.format {
+    let said = outputs::say(&match options.format {
         PlanFormat::Text => page::text(&answer, Terminal::stdout().style(), options.explain),
         PlanFormat::Md => tables::markdown(&answer),
         PlanFormat::Csv => tables::csv(&answer),
         PlanFormat::Json => tables::json(&answer),
-    };
-    let mut exit = outputs::say(&text);
-    for file in &mut files {
-        if let Err(problem) = file.write_plan(&answer, options.explain) {
-            tell(&format!("fathom: {problem}\n"));
-            exit = Exit::Environment;
-        }
-    }
-    exit
+    });
+    Ok(outputs::deliver(&mut files, said, |file| file.write_plan(&answer, options.explain)))
 }
 
 fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> Answer {

@@ -23,7 +23,7 @@ use crate::diagnostics;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
-use crate::outputs::{self, Output};
+use crate::outputs::{self, DOCUMENTS, Output};
 use crate::run;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
@@ -34,14 +34,14 @@ use schema::Step;
 use state::{Lock, State, Taken};
 
 /// Lists, describes or carries out.
-pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Exit {
+pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, Exit> {
     match &options.command {
-        SuiteCommand::List(options) => outputs::say(&pages::list(&builtin::all(), options.format)),
-        SuiteCommand::Show(options) => match builtin::find(&options.name) {
-            Ok(suite) => outputs::say(&pages::show(&suite, options.format, Terminal::stdout().style())),
-            Err(problems) => refuse(&Refusal::Jobs(problems)),
-        },
-        SuiteCommand::Run(options) => carry_out(options, words).unwrap_or_else(|refusal| refuse(&refusal)),
+        SuiteCommand::List(options) => Ok(outputs::say(&pages::list(&builtin::all(), options.format))),
+        SuiteCommand::Show(options) => {
+            let suite = builtin::find(&options.name).map_err(|problems| refuse(&Refusal::Jobs(problems)))?;
+            Ok(outputs::say(&pages::show(&suite, options.format, Terminal::stdout().style())))
+        }
+        SuiteCommand::Run(options) => carry_out(options, words),
     }
 }
 
@@ -84,24 +84,16 @@ fn refuse(refusal: &Refusal) -> Exit {
 }
 
 /// Checks everything, goes on where an earlier run was interrupted, and tells how it ended.
-fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Refusal> {
-    let suite = builtin::find(&options.name).map_err(Refusal::Jobs)?;
-    let question = Question::read(options, suite)?;
+fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
+    let question = read(options).map_err(|refusal| refuse(&refusal))?;
     let seed = options.seed.unwrap_or_else(|| Seeds::for_many(question.target.is_none()));
     let checked = bench::check_all(&question, Seeds::new(Some(seed)));
     if options.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
-    checked?;
-    let usual = || state::usual_path(&question).map_err(Refusal::Host);
-    let path = options.state.clone().map_or_else(usual, Ok)?;
-    let _lock = Lock::take(&path).map_err(|problem| Refusal::Words(vec![problem]))?;
-    let kept = match options.restart {
-        true => None,
-        false => State::load(&path, &question, options.seed).map_err(|problem| Refusal::Words(vec![problem]))?,
-    };
-    let mut files = Output::open_documents(&options.output).map_err(|problem| Refusal::Words(vec![problem]))?;
-    let signals = Signals::install().map_err(|error| Refusal::Host(format!("cannot listen to signals: {error}")))?;
+    let opened = checked.and_then(|()| open(options, &question));
+    let Opened { path, kept, mut files, _lock } = opened.map_err(|refusal| refuse(&refusal))?;
+    let signals = Signals::listen()?;
     let state = kept.unwrap_or_else(|| State::new(&question, seed));
     let display = Display::new(options.progress, Events::none());
     let mut session = Session { question: &question, state, path, signals: &signals, display };
@@ -130,6 +122,30 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Refusal> {
             Ok(exit)
         }
     }
+}
+
+fn read(options: &RunOptions) -> Result<Question, Refusal> {
+    let suite = builtin::find(&options.name).map_err(Refusal::Jobs)?;
+    Question::read(options, suite)
+}
+
+/// What a run writes to, opened before it begins.
+struct Opened {
+    /// Where what is done is kept, and what was kept there.
+    path: PathBuf,
+    kept: Option<State>,
+    files: Vec<Output>,
+    _lock: Lock,
+}
+
+fn open(options: &RunOptions, question: &Question) -> Result<Opened, Refusal> {
+    let refused = |problem| Refusal::Words(vec![problem]);
+    let usual = || state::usual_path(question).map_err(Refusal::Host);
+    let path = options.state.clone().map_or_else(usual, Ok)?;
+    let lock = Lock::take(&path).map_err(refused)?;
+    let kept = if options.restart { None } else { State::load(&path, question, options.seed).map_err(refused)? };
+    let files = Output::open(&options.output, DOCUMENTS).map_err(refused)?;
+    Ok(Opened { path, kept, files, _lock: lock })
 }
 
 /// The last line of every dry run; of many steps it stands once.
@@ -341,13 +357,11 @@ fn conclude(options: &RunOptions, document: &Document, files: &mut [Output]) -> 
         PageFormat::Json => report::suite::json(document),
         PageFormat::Md => report::suite::markdown(document),
     });
-    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_suite(document).err()).collect();
-    unwritten.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
-    let written = said == Exit::Good && unwritten.is_empty();
-    let exit = match said {
-        Exit::Good if !unwritten.is_empty() || has_failed(document) => Exit::Environment,
+    let delivered = outputs::deliver(files, said, |file| file.write_suite(document));
+    let exit = match delivered {
+        Exit::Good if has_failed(document) => Exit::Environment,
         Exit::Good if outcomes(document).any(Outcome::is_distrusted) => Exit::Distrust,
-        said => said,
+        delivered => delivered,
     };
-    (exit, written)
+    (exit, delivered == Exit::Good)
 }

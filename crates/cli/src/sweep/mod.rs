@@ -14,7 +14,7 @@ use crate::args::SweepOptions;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
-use crate::outputs::{self, Output};
+use crate::outputs::{self, OF_A_SWEEP, Output};
 use crate::run;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
@@ -23,47 +23,25 @@ use ask::Question;
 use bench::Bench;
 
 /// Reads, checks, searches, tells.
-pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Exit {
-    let question = match Question::read(options, jobs) {
-        Ok(question) => question,
-        Err(refusal) => return refuse(&refusal),
-    };
-    let mut benches = Vec::new();
-    for settings in question.combinations() {
-        match Bench::set(&question, settings) {
-            Ok(bench) => benches.push(bench),
-            Err(refusal) => return refuse(&refusal),
-        }
-    }
+pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
+    let question = Question::read(options, jobs).map_err(refuse)?;
+    let set = |settings| Bench::set(&question, settings).map_err(refuse);
+    let mut benches = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
     if options.explain {
-        return outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>());
+        return Ok(outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>()));
     }
     if options.dry_run {
-        return outputs::say(&benches.iter().map(|bench| bench.told(&question)).collect::<String>());
+        return Ok(outputs::say(&benches.iter().map(|bench| bench.told(&question)).collect::<String>()));
     }
-    let opened = Output::open_for_sweep(&options.output);
-    let (mut files, signals) = match opened.map(|files| (files, Signals::install())) {
-        Ok((files, Ok(signals))) => (files, signals),
-        Ok((_, Err(error))) => return environment(&format!("cannot listen to signals: {error}")),
-        Err(problem) => return refuse(&Refusal::Words(vec![problem])),
-    };
+    let opened = Output::open(&options.output, OF_A_SWEEP);
+    let mut files = opened.map_err(|problem| refuse(Refusal::Words(vec![problem])))?;
+    let signals = Signals::listen()?;
     let mut display = Display::new(options.progress, Events::none());
-    let mut sweeps = Vec::new();
-    for bench in &mut benches {
-        match search(&question, bench, &signals, &mut display) {
-            Ok(sweep) => sweeps.push(sweep),
-            Err(problem) => {
-                drop(display.end());
-                return signals.end().map_or_else(|| environment(&problem), Exit::Signal);
-            }
-        }
-        if signals.end().is_some() {
-            break;
-        }
-    }
+    let sweeps = search_all(&question, &mut benches, &signals, &mut display);
     drop(display.end());
+    let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
     let document = Document { command_line: run::command_line(words), seed: question.seed(&benches), sweeps };
-    conclude(options, &document, &mut files, &signals)
+    Ok(conclude(options, &document, &mut files, &signals))
 }
 
 /// Why nothing was touched.
@@ -74,10 +52,10 @@ pub(crate) enum Refusal {
     Words(Vec<String>),
 }
 
-fn refuse(refusal: &Refusal) -> Exit {
+fn refuse(refusal: Refusal) -> Exit {
     match refusal {
         // Which says by itself that nothing was touched.
-        Refusal::Jobs(problems) => diagnostics::print(problems),
+        Refusal::Jobs(problems) => diagnostics::print(&problems),
         Refusal::Words(problems) => {
             problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
             tell("fathom: nothing was touched\n");
@@ -86,9 +64,21 @@ fn refuse(refusal: &Refusal) -> Exit {
     Exit::Usage
 }
 
-fn environment(problem: &str) -> Exit {
-    tell(&format!("fathom: {problem}\n"));
-    Exit::Environment
+/// One search after the other, as many as were begun before somebody wanted it to end.
+fn search_all(
+    question: &Question,
+    benches: &mut [Bench],
+    signals: &Signals,
+    display: &mut Display,
+) -> Result<Vec<Sweep>, String> {
+    let mut sweeps = Vec::new();
+    for bench in benches {
+        sweeps.push(search(question, bench, signals, display)?);
+        if signals.end().is_some() {
+            break;
+        }
+    }
+    Ok(sweeps)
 }
 
 /// Asks the search for probes and makes them, until it has seen enough.
@@ -126,12 +116,10 @@ fn conclude(options: &SweepOptions, document: &Document, files: &mut [Output], s
     let style = Terminal::stdout().style();
     let text = if options.json() { report::sweep::json(document) } else { report::sweep::text(document, style) };
     let said = outputs::say(&text);
-    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| file.write_sweep(document).err()).collect();
-    unwritten.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
+    let delivered = outputs::deliver(files, said, |file| file.write_sweep(document));
     match signals.end() {
         Some(signal) => Exit::Signal(signal),
-        None if !unwritten.is_empty() => Exit::Environment,
-        None if said == Exit::Good && document.sweeps.iter().any(is_distrusted) => Exit::Distrust,
-        None => said,
+        None if delivered == Exit::Good && document.sweeps.iter().any(is_distrusted) => Exit::Distrust,
+        None => delivered,
     }
 }
