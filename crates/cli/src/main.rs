@@ -30,6 +30,7 @@ mod outputs;
 mod overseer;
 mod plan;
 mod preview;
+mod refusal;
 mod results;
 mod run;
 mod safety;

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use analyse::analyse;
 use engine::files::Layout;
-use job::{Diagnostic, Dialect, Plan};
+use job::{Dialect, Plan};
+use record::Run;
 use report::Event;
+use units::Nanos;
 
 use crate::args::RunOptions;
 use crate::display::Display;
@@ -16,6 +18,7 @@ use crate::measure::{self, Measurement, Request, Show};
 use crate::members::{self, HostGround, Member};
 use crate::modelled::{Pace, Use};
 use crate::outputs::{self, OF_A_RUN, Output};
+use crate::refusal::Refusal;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
@@ -31,7 +34,7 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
         Use::Everywhere => sim::carry_out(options, plan, words, Pace::Real),
         Use::Mixed => {
             let problem = "some jobs are on modelled volumes and some are not: run them one after the other";
-            Err(refuse(&[problem.to_owned()]))
+            Err(Refusal::Words(vec![problem.to_owned()]).told())
         }
     }
 }
@@ -49,7 +52,7 @@ fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Result<Exit, 
         return Ok(if dangers.is_empty() { said } else { Exit::Usage });
     }
     if !dangers.is_empty() {
-        return Err(refuse(&dangers));
+        return Err(Refusal::Words(dangers).told());
     }
     let request = Request {
         plan,
@@ -83,6 +86,33 @@ impl Checked {
         dangers.extend(layout::without_room(&layouts));
         Self { members, layouts, growths, dangers }
     }
+
+    /// Measures as one run of many, whose command line and status nobody asks for.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, a line each.
+    pub(crate) fn measure_one(
+        &self,
+        plan: &Plan,
+        (seeds, interval): (Seeds, Nanos),
+        signals: &Signals,
+        show: &mut dyn Show,
+    ) -> Result<Run, Vec<String>> {
+        let request = Request {
+            plan,
+            dialect: Dialect::Strict,
+            members: &self.members,
+            layouts: &self.layouts,
+            seeds,
+            command_line: Vec::new(),
+            status_every: None,
+            interval,
+        };
+        let measured = measure::measure(&request, signals, show).map_err(|error| vec![error.to_string()])?;
+        let failures = failures(plan, &self.members, &measured.finished);
+        if failures.is_empty() { Ok(measured.run) } else { Err(failures) }
+    }
 }
 
 /// The command line, as results repeat it.
@@ -96,7 +126,7 @@ pub(crate) fn measure_and_print(
     request: &Request<'_>,
     measure: impl FnOnce(&Request<'_>, &Signals, &mut dyn Show) -> Result<Measurement, engine::Error>,
 ) -> Result<Exit, Exit> {
-    let (mut files, mut events) = open_outputs(options).map_err(|problem| refuse(&[problem]))?;
+    let (mut files, mut events) = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?;
     events.tell(&Event::Start { unix_ms: unix_ms(), command_line: request.command_line.clone() });
     let mut display = Display::new(options.progress, events);
@@ -127,14 +157,7 @@ fn enlist(plan: &Plan, seeds: Seeds) -> Result<Vec<Member>, Exit> {
     if unfit.is_empty() {
         return Ok(members);
     }
-    let problems: Vec<Diagnostic> = unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect();
-    diagnostics::print(&problems);
-    Err(Exit::Usage)
-}
-
-fn refuse(problems: &[String]) -> Exit {
-    problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
-    Exit::usage("nothing was touched")
+    Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect()).told())
 }
 
 /// The files for results and for events, opened before time is spent.

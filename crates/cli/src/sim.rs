@@ -14,6 +14,7 @@ use crate::measure::{self, Request, Show};
 use crate::members::{self, Member};
 use crate::modelled::{self, Fitting, Pace, Volumes};
 use crate::overseer::Moment;
+use crate::refusal::Refusal;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
@@ -89,10 +90,7 @@ impl Scene {
 /// Runs the jobs of a plan on their volumes.
 pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace: Pace) -> Result<Exit, Exit> {
     let seeds = Seeds::new(options.seed);
-    let scene = Scene::set(plan, seeds).map_err(|problems| {
-        diagnostics::print(&problems);
-        Exit::Usage
-    })?;
+    let scene = Scene::set(plan, seeds).map_err(|problems| Refusal::Jobs(problems).told())?;
     if options.explain {
         return Ok(outputs::say(&preview::jobs(&scene.plan)));
     }

@@ -9,9 +9,9 @@ use analyse::doctor::{Subject, examine, examine_host};
 use report::Diagnosis;
 
 use crate::args::{DoctorOptions, PageFormat};
-use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{DOCUMENTS, Output, deliver, say};
+use crate::refusal::Refusal;
 use crate::terminal::Terminal;
 
 /// Looks at everything that was named, and at the host; changes nothing.
@@ -21,10 +21,7 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     }
     let root = options.root.as_deref().unwrap_or(Path::new("/"));
     ask::readable(root).map_err(|problem| Exit::environment(&problem))?;
-    let stacks = ask::stacks(root, &options.things).map_err(|problems| {
-        diagnostics::print(&problems);
-        Exit::Usage
-    })?;
+    let stacks = ask::stacks(root, &options.things).map_err(|problems| Refusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
     let host = gather::host(root);
     let subjects: Vec<Subject> =

@@ -12,9 +12,9 @@ mod verify;
 use plan::{Candidate, Laws, Need, Ranking};
 
 use crate::args::{PlanFormat, PlanOptions};
-use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_PLAN, Output};
+use crate::refusal::Refusal;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 
@@ -36,10 +36,7 @@ pub(crate) struct Answer {
 
 /// Reads, searches, simulates, tells. An impossible need is an answer as well: it is no failure of the command.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
-    let question = ask::read(options).map_err(|problems| {
-        diagnostics::print(&problems);
-        Exit::Usage
-    })?;
+    let question = ask::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, OF_A_PLAN).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?;
     let answer = answer(question, options, &signals);

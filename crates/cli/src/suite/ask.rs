@@ -6,10 +6,10 @@ use job::{Around, Diagnostic, Dialect, Plan, Size};
 use units::{Bytes, Nanos};
 use volume::catalogue;
 
-use super::Refusal;
 use super::args::RunOptions;
 use super::read::filled;
 use super::schema::{Setting, Step, Suite};
+use crate::refusal::Refusal;
 use crate::source::Outside;
 use crate::{diagnostics, modelled, sim};
 

@@ -4,14 +4,14 @@ use job::{Diagnostic, Dialect};
 use record::{Figure, Outcome as Ending, Run};
 use report::suite::Outcome;
 
-use super::Refusal;
 use super::ask::{Place, Question};
 use super::schema::Step;
 use crate::display::Display;
-use crate::measure::{self, Request};
+use crate::measure;
 use crate::members::{self, HostGround, Member};
 use crate::modelled::{self, Use};
-use crate::run::{self, Checked};
+use crate::refusal::Refusal;
+use crate::run::Checked;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::sim::Scene;
@@ -90,19 +90,8 @@ fn on_host(
     if !checked.dangers.is_empty() {
         return Err(checked.dangers.join("; "));
     }
-    let request = Request {
-        plan: &plan,
-        dialect: Dialect::Strict,
-        members: &checked.members,
-        layouts: &checked.layouts,
-        seeds,
-        command_line: Vec::new(),
-        status_every: None,
-        interval: measure::INTERVAL,
-    };
-    let measured = measure::measure(&request, signals, display).map_err(|error| error.to_string())?;
-    let failures = run::failures(&plan, &checked.members, &measured.finished);
-    if failures.is_empty() { usable(measured.run) } else { Err(failures.join("; ")) }
+    let measured = checked.measure_one(&plan, (seeds, measure::INTERVAL), signals, display);
+    measured.map_err(|failures| failures.join("; ")).and_then(usable)
 }
 
 fn on_model(

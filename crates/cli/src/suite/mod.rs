@@ -15,15 +15,14 @@ mod state;
 use std::path::PathBuf;
 
 use analyse::knee::steady::Window;
-use job::Diagnostic;
 use report::suite::{Document, Outcome, Row};
 
 use crate::args::PageFormat;
-use crate::diagnostics;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
 use crate::outputs::{self, DOCUMENTS, Output};
+use crate::refusal::Refusal;
 use crate::run;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
@@ -38,61 +37,23 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, 
     match &options.command {
         SuiteCommand::List(options) => Ok(outputs::say(&pages::list(&builtin::all(), options.format))),
         SuiteCommand::Show(options) => {
-            let suite = builtin::find(&options.name).map_err(|problems| refuse(&Refusal::Jobs(problems)))?;
+            let suite = builtin::find(&options.name).map_err(|problems| Refusal::Jobs(problems).told())?;
             Ok(outputs::say(&pages::show(&suite, options.format, Terminal::stdout().style())))
         }
         SuiteCommand::Run(options) => carry_out(options, words),
     }
 }
 
-/// Why nothing was touched.
-enum Refusal {
-    /// What is wrong with a suite, a job or a volume.
-    Jobs(Vec<Diagnostic>),
-    /// Everything else, a line each.
-    Words(Vec<String>),
-    /// The host is to blame.
-    Host(String),
-}
-
-impl Refusal {
-    /// On one line.
-    fn line(&self) -> String {
-        match self {
-            Self::Jobs(problems) => {
-                problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; ")
-            }
-            Self::Words(words) => words.join("; "),
-            Self::Host(text) => text.clone(),
-        }
-    }
-}
-
-fn refuse(refusal: &Refusal) -> Exit {
-    match refusal {
-        Refusal::Jobs(problems) => diagnostics::print(problems),
-        Refusal::Words(problems) => {
-            problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
-            tell("fathom: nothing was touched\n");
-        }
-        Refusal::Host(problem) => {
-            tell(&format!("fathom: {problem}\n"));
-            return Exit::Environment;
-        }
-    }
-    Exit::Usage
-}
-
 /// Checks everything, goes on where an earlier run was interrupted, and tells how it ended.
 fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
-    let question = read(options).map_err(|refusal| refuse(&refusal))?;
+    let question = read(options).map_err(Refusal::told)?;
     let seed = options.seed.unwrap_or_else(|| Seeds::for_many(question.target.is_none()));
     let checked = bench::check_all(&question, Seeds::new(Some(seed)));
     if options.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
     let opened = checked.and_then(|()| open(options, &question));
-    let Opened { path, kept, mut files, _lock } = opened.map_err(|refusal| refuse(&refusal))?;
+    let Opened { path, kept, mut files, _lock } = opened.map_err(Refusal::told)?;
     let signals = Signals::listen()?;
     let state = kept.unwrap_or_else(|| State::new(&question, seed));
     let display = Display::new(options.progress, Events::none());
@@ -153,8 +114,8 @@ const TOUCHED: &str = "nothing was touched";
 
 /// What would be done.
 fn dry_run(question: &Question, seed: u64, checked: Result<(), Refusal>) -> Exit {
-    if let Err(Refusal::Jobs(problems)) = &checked {
-        return refuse(&Refusal::Jobs(problems.clone()));
+    if let Err(refusal @ Refusal::Jobs(_)) = checked {
+        return refusal.told();
     }
     let mut text = pages::plan(question);
     for step in &question.suite.steps {
@@ -164,12 +125,12 @@ fn dry_run(question: &Question, seed: u64, checked: Result<(), Refusal>) -> Exit
                     told.lines().filter(|line| *line != TOUCHED).map(|line| format!("  {line}\n")).collect();
                 text.push_str(&format!("\n{}\n{told}", step.name));
             }
-            Err(refusal) => return refuse(&refusal),
+            Err(refusal) => return refusal.told(),
         }
     }
     text.push_str(&format!("\n{TOUCHED}\n"));
     match (outputs::say(&text), checked) {
-        (_, Err(refusal)) => refuse(&refusal),
+        (_, Err(refusal)) => refusal.told(),
         (said, Ok(())) => said,
     }
 }

@@ -4,11 +4,11 @@ use analyse::knee::search::Settings;
 use job::{Around, Diagnostic, Job, Plan};
 use units::Nanos;
 
-use super::Refusal;
 use super::bench::Bench;
 use crate::args::SweepOptions;
 use crate::grid::{self, Axis};
 use crate::modelled::{self, Use};
+use crate::refusal::Refusal;
 use crate::seeds::Seeds;
 use crate::sim::{self, JobWords};
 

@@ -10,16 +10,16 @@ use report::sweep::{Burst, Sweep};
 use units::{Bytes, Nanos};
 use volume::Burst as Credit;
 
-use super::Refusal;
 use super::advice;
 use super::ask::{self, Question, Shape};
 use crate::display::Display;
 use crate::grid::on_all_processors;
-use crate::measure::{self, Measurement, Request};
+use crate::measure::Request;
 use crate::members::{self, HostGround};
 use crate::modelled::{self, Pace};
 use crate::preview;
-use crate::run::{self, Checked};
+use crate::refusal::Refusal;
+use crate::run::Checked;
 use crate::signals::Signals;
 use crate::sim::{Scene, Unseen};
 
@@ -189,18 +189,18 @@ impl Bench {
         signals: &Signals,
         display: &mut Display,
     ) -> Result<Run, String> {
-        let measured = if matches!(self.place, Place::Model) {
+        let run = if matches!(self.place, Place::Model) {
             let scene = self.scene(question, probe, false)?;
             let request = self.request(&scene, question, probe.seconds);
-            modelled::measure(&request, &scene.fitting, Pace::Real, signals, &mut Unseen)
+            modelled::measure(&request, &scene.fitting, Pace::Real, signals, &mut Unseen).run
         } else {
             self.on_host(question, probe, signals, display)?
         };
-        match measured.run.jobs.iter().find(|job| job.result.ios() == 0) {
+        match run.jobs.iter().find(|job| job.result.ios() == 0) {
             Some(job) if signals.end().is_none() => {
                 Err(format!("{}: no operation completed at depth {}", job.name, probe.depth))
             }
-            _ => Ok(measured.run),
+            _ => Ok(run),
         }
     }
 
@@ -210,26 +210,12 @@ impl Bench {
         probe: &Probe,
         signals: &Signals,
         display: &mut Display,
-    ) -> Result<Measurement, String> {
+    ) -> Result<Run, String> {
         let plan = self.plan_of(question, probe).map_err(|problems| problems[0].message.clone())?;
-        let checked = self.checked(question, &plan).map_err(|refusal| match refusal {
-            Refusal::Jobs(problems) => problems[0].message.clone(),
-            Refusal::Words(words) => words.join("; "),
-        })?;
-        let request = Request {
-            plan: &plan,
-            dialect: Dialect::Strict,
-            members: &checked.members,
-            layouts: &checked.layouts,
-            seeds: question.seeds,
-            command_line: Vec::new(),
-            status_every: None,
-            interval: interval(probe.seconds, false),
-        };
-        let mut quiet = display.only_layout();
-        let measured = measure::measure(&request, signals, &mut quiet).map_err(|error| error.to_string())?;
-        let failures = run::failures(&plan, &checked.members, &measured.finished);
-        if failures.is_empty() { Ok(measured) } else { Err(failures.join("\nfathom: ")) }
+        let checked = self.checked(question, &plan).map_err(|refusal| refusal.line())?;
+        let of_run = (question.seeds, interval(probe.seconds, false));
+        let measured = checked.measure_one(&plan, of_run, signals, &mut display.only_layout());
+        measured.map_err(|failures| failures.join("\nfathom: "))
     }
 
     /// What the search has found, and what follows from it.

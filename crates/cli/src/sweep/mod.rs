@@ -15,17 +15,18 @@ use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_SWEEP, Output};
+use crate::preview;
+use crate::refusal::Refusal;
 use crate::run;
 use crate::signals::Signals;
-use crate::terminal::{Terminal, tell};
-use crate::{diagnostics, preview};
+use crate::terminal::Terminal;
 use ask::Question;
 use bench::Bench;
 
 /// Reads, checks, searches, tells.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    let question = Question::read(options, jobs).map_err(refuse)?;
-    let set = |settings| Bench::set(&question, settings).map_err(refuse);
+    let question = Question::read(options, jobs).map_err(Refusal::told)?;
+    let set = |settings| Bench::set(&question, settings).map_err(Refusal::told);
     let mut benches = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
     if options.explain {
         return Ok(outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>()));
@@ -34,7 +35,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
         return Ok(outputs::say(&benches.iter().map(|bench| bench.told(&question)).collect::<String>()));
     }
     let opened = Output::open(&options.output, OF_A_SWEEP);
-    let mut files = opened.map_err(|problem| refuse(Refusal::Words(vec![problem])))?;
+    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?;
     let mut display = Display::new(options.progress, Events::none());
     let sweeps = search_all(&question, &mut benches, &signals, &mut display);
@@ -42,26 +43,6 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
     let document = Document { command_line: run::command_line(words), seed: question.seed(&benches), sweeps };
     Ok(conclude(options, &document, &mut files, &signals))
-}
-
-/// Why nothing was touched.
-pub(crate) enum Refusal {
-    /// What is wrong with the jobs.
-    Jobs(Vec<job::Diagnostic>),
-    /// Everything else, a line each.
-    Words(Vec<String>),
-}
-
-fn refuse(refusal: Refusal) -> Exit {
-    match refusal {
-        // Which says by itself that nothing was touched.
-        Refusal::Jobs(problems) => diagnostics::print(&problems),
-        Refusal::Words(problems) => {
-            problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
-            tell("fathom: nothing was touched\n");
-        }
-    }
-    Exit::Usage
 }
 
 /// One search after the other, as many as were begun before somebody wanted it to end.
