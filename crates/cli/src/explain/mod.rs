@@ -26,7 +26,7 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     let words = Words::read(options)?;
     let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?;
-    let explained = words.explain(&signals);
+    let explained = Explainer { said: words.said(), words: &words, signals: &signals }.all();
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }
@@ -92,25 +92,6 @@ impl Words {
         Err(exit)
     }
 
-    fn explain(&self, signals: &Signals) -> Vec<Explained> {
-        let said = self.said();
-        let mut explained: Vec<Explained> =
-            self.inputs.iter().map(|(name, input)| self.input(name, input, &said, signals)).collect();
-        // A claim beside inputs is about the load they are of: what it leaves open they tell.
-        let first = self.inputs.first().map(|(_, input)| first_observation(input).completed_by(&said));
-        for (text, claim) in &self.claims {
-            let mut seen = Observation::of_claim(claim);
-            if let Some(first) = &first {
-                if seen.iops.is_none() {
-                    continue;
-                }
-                seen.latency_ns = seen.latency_ns.or(first.latency_ns);
-            }
-            explained.push(self.of(format!("--claim {text}"), "claim", vec![self.observed("", &seen, signals)]));
-        }
-        explained
-    }
-
     /// All that is claimed, as far as it completes what the inputs know.
     fn said(&self) -> Observation {
         let claims = self.claims.iter().map(|(_, claim)| Observation::of_claim(claim));
@@ -119,69 +100,93 @@ impl Words {
         let cpus = vcpus.map(|cpus| Known::exact(cpus, Source::Model));
         Observation { cpus: said.cpus.or(cpus), ..said }
     }
+}
 
-    fn input(&self, name: &str, input: &Input, said: &Observation, signals: &Signals) -> Explained {
+/// Explains what was given, until somebody wants it to end.
+struct Explainer<'a> {
+    words: &'a Words,
+    /// What completes the inputs.
+    said: Observation,
+    signals: &'a Signals,
+}
+
+impl Explainer<'_> {
+    fn all(&self) -> Vec<Explained> {
+        let Words { inputs, claims, .. } = self.words;
+        let mut explained: Vec<Explained> = inputs.iter().map(|(name, input)| self.input(name, input)).collect();
+        // A claim beside inputs is about the load they are of: what it leaves open they tell.
+        let first = inputs.first().map(|(_, input)| first_observation(input).completed_by(&self.said));
+        for (text, claim) in claims {
+            let mut seen = Observation::of_claim(claim);
+            if let Some(first) = &first {
+                if seen.iops.is_none() {
+                    continue;
+                }
+                seen.latency_ns = seen.latency_ns.or(first.latency_ns);
+            }
+            explained.push(self.of(format!("--claim {text}"), "claim", vec![self.observed("", &seen)]));
+        }
+        explained
+    }
+
+    fn input(&self, name: &str, input: &Input) -> Explained {
         match input {
-            Input::Run(run) => self.of(name.to_owned(), "run", self.run(run, said, signals)),
-            Input::Iostat(iostat) => self.of(name.to_owned(), "iostat", self.iostat(iostat, said, signals)),
+            Input::Run(run) => self.of(name.to_owned(), "run", self.run(run)),
+            Input::Iostat(iostat) => self.of(name.to_owned(), "iostat", self.iostat(iostat)),
         }
     }
 
     fn of(&self, input: String, kind: &'static str, explanations: Vec<Explanation>) -> Explained {
-        Explained { input, kind, expected: self.expected.as_ref().map(|(words, _)| words.clone()), explanations }
+        Explained { input, kind, expected: self.words.expected.as_ref().map(|(words, _)| words.clone()), explanations }
     }
 
-    fn run(&self, run: &Run, said: &Observation, signals: &Signals) -> Vec<Explanation> {
-        let seen: Vec<Observation> = run.jobs.iter().map(|job| Observation::of(run, job).completed_by(said)).collect();
-        run.groups().into_iter().flat_map(|group| self.group(run, group, &seen, signals)).collect()
+    fn run(&self, run: &Run) -> Vec<Explanation> {
+        let seen: Vec<Observation> =
+            run.jobs.iter().map(|job| Observation::of(run, job).completed_by(&self.said)).collect();
+        run.groups().into_iter().flat_map(|group| self.group(run, group, &seen)).collect()
     }
 
     /// The jobs of one reporting group, which run at the same time. Several have the expected volume together.
-    fn group(&self, run: &Run, group: u32, seen: &[Observation], signals: &Signals) -> Vec<Explanation> {
+    fn group(&self, run: &Run, group: u32, seen: &[Observation]) -> Vec<Explanation> {
         let members: Vec<usize> = (0..run.jobs.len()).filter(|&index| run.jobs[index].group == group).collect();
-        let Some((_, volume)) = self.expected.as_ref().filter(|_| members.len() > 1) else {
+        let Some((_, volume)) = self.words.expected.as_ref().filter(|_| members.len() > 1) else {
             let explained = |&index: &usize| {
                 let seen = &seen[index];
-                self.against(seen, signals, |expectation| explain_job(run, index, seen, expectation))
+                self.against(seen, |expectation| explain_job(run, index, seen, expectation))
             };
             return members.iter().map(explained).collect();
         };
         let mut jobs: Vec<Explanation> =
             members.iter().map(|&index| explain_job(run, index, &seen[index], None)).collect();
         let together = Observation::together(&members.iter().map(|&index| seen[index].clone()).collect::<Vec<_>>());
-        let at = |in_flight: f64| self.at(&together, in_flight, signals);
+        let at = |in_flight: f64| self.at(&together, in_flight);
         let subject = format!("{} jobs together", members.len());
         let whole = explain_together(&subject, &together, &volume.of(&together, &at), &mut jobs);
         std::iter::once(whole).chain(jobs).collect()
     }
 
-    fn iostat(&self, iostat: &Iostat, said: &Observation, signals: &Signals) -> Vec<Explanation> {
+    fn iostat(&self, iostat: &Iostat) -> Vec<Explanation> {
         let names = devices(iostat);
         let explained = |name: &String| {
-            let seen = Observation::of_device(iostat, name).completed_by(said);
-            self.observed(name, &seen, signals)
+            let seen = Observation::of_device(iostat, name).completed_by(&self.said);
+            self.observed(name, &seen)
         };
         names.iter().map(explained).collect()
     }
 
-    fn observed(&self, subject: &str, seen: &Observation, signals: &Signals) -> Explanation {
-        self.against(seen, signals, |expectation| explain_observation(subject, seen, expectation))
+    fn observed(&self, subject: &str, seen: &Observation) -> Explanation {
+        self.against(seen, |expectation| explain_observation(subject, seen, expectation))
     }
 
     /// What `explain` makes of the expected volume, if there is one; it answers for as long as that takes.
-    fn against<T>(
-        &self,
-        seen: &Observation,
-        signals: &Signals,
-        explain: impl FnOnce(Option<&Expectation<'_>>) -> T,
-    ) -> T {
-        let at = |in_flight: f64| self.at(seen, in_flight, signals);
-        let expectation = self.expected.as_ref().map(|(_, volume)| volume.of(seen, &at));
+    fn against<T>(&self, seen: &Observation, explain: impl FnOnce(Option<&Expectation<'_>>) -> T) -> T {
+        let at = |in_flight: f64| self.at(seen, in_flight);
+        let expectation = self.words.expected.as_ref().map(|(_, volume)| volume.of(seen, &at));
         explain(expectation.as_ref())
     }
 
-    fn at(&self, seen: &Observation, in_flight: f64, signals: &Signals) -> Option<Point> {
-        self.expected.as_ref()?.1.at(seen, in_flight, signals)
+    fn at(&self, seen: &Observation, in_flight: f64) -> Option<Point> {
+        self.words.expected.as_ref()?.1.at(seen, in_flight, self.signals)
     }
 }
 
