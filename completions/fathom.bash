@@ -608,7 +608,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__run)
-            opts="-o -h --on --format --output --events --explain --dry-run --allow-destroy --seed --progress --section --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --volume --write_bw_log --write_iops_log --write_lat_log --zero_buffers --help"
+            opts="-o -h --on --format --output --events --section --explain --dry-run --allow-destroy --seed --progress --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --volume --write_bw_log --write_iops_log --write_lat_log --zero_buffers --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -634,6 +634,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --section)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --allow-destroy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -644,10 +648,6 @@ _fathom() {
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
-                    return 0
-                    ;;
-                --section)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --allow_file_create)
@@ -1086,7 +1086,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sim)
-            opts="-o -h --on --format --output --events --explain --dry-run --allow-destroy --seed --progress --section --sweep --help"
+            opts="-o -h --on --format --output --events --section --explain --dry-run --allow-destroy --seed --progress --sweep --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1112,6 +1112,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --section)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --allow-destroy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1122,10 +1126,6 @@ _fathom() {
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
-                    return 0
-                    ;;
-                --section)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --sweep)
@@ -1242,7 +1242,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__suite__subcmd__run)
-            opts="-o -h --target --on --size --scale --state --restart --allow-destroy --format --output --dry-run --seed --progress --help"
+            opts="-o -h --target --on --size --scale --state --restart --format --output --dry-run --allow-destroy --seed --progress --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1268,10 +1268,6 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --allow-destroy)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json md" -- "${cur}"))
                     return 0
@@ -1281,6 +1277,10 @@ _fathom() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-destroy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1318,7 +1318,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sweep)
-            opts="-o -h --on --depth-max --precision --budget --over --format --output --explain --dry-run --allow-destroy --seed --progress --section --real-time --help"
+            opts="-o -h --on --depth-max --precision --budget --over --format --output --allow-destroy --seed --progress --real-time --section --explain --dry-run --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

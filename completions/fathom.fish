@@ -47,12 +47,12 @@ fio-json+\t'fio\'s JSON with histograms'
 fio-terse\t'fio\'s lines of fields'"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON lines to FILE while it runs' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
 plain\t'A line now and then'
 off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sweep -d 'Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
@@ -71,9 +71,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l progress -d 'Pro
 plain\t'A line now and then'
 off\t'None'"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l section -d 'Take this section of a job file' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Measure a model at its own pace, as if it were a device'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l explain -d 'Print the job as it is understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Say what would be touched and for how long, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Measure a model at its own pace, as if it were a device'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Keep to one purpose; both where this is not given' -r -f -a "iops\t'Many small operations'
@@ -148,11 +148,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l size -d 'How much of the target to use; not scaled [default: what the suite says, scaled]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l scale -d 'Shorten times and sizes to this share of what the suite asks for' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l state -d 'Keep what is done in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'
 md\t'Markdown'"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
 plain\t'A line now and then'
@@ -175,12 +175,12 @@ fio-json+\t'fio\'s JSON with histograms'
 fio-terse\t'fio\'s lines of fields'"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l events -d 'JSON lines to FILE while it runs' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of job files; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
 plain\t'A line now and then'
 off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of job files; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''

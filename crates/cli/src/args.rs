@@ -38,8 +38,8 @@ enum Command {
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
     Explain(ExplainOptions),
     /// Which volume for this load, at what price
-    #[command(override_usage = "fathom plan [OPTIONS]", after_help = PLAN_HELP)]
-    Plan(Box<PlanOptions>),
+    #[command(override_usage = "fathom plan [OPTIONS]", after_help = crate::plan::args::HELP)]
+    Plan(Box<crate::plan::args::PlanOptions>),
     /// Modelled volumes: limits, prices, sources, dates
     #[command(override_usage = "fathom catalog [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
     Catalog(CatalogOptions),
@@ -107,25 +107,6 @@ Examples:
 
 Exit codes: 0 explained, 2 something could not be read, 3 I/O error";
 
-const PLAN_HELP: &str = "\
-Figures are those of one machine. Of each type in the catalogue the smallest size and the least
-provisioned values that let the load through are found, simulated, priced and ranked. Without --bs,
-IOPS are counted in operations of 4 KiB and throughput in 1 MiB, each at its time. With a bound on
-latency operations come by chance, so that some room is left. Prices that nobody publishes stay
-unknown. A need that nothing meets is an answer too: it says which wish cannot be fulfilled.
-
-Workloads: oltp, checkpoint-writes, dataloader, model-weights, streaming, boot, with keys behind
-them: --workload checkpoint-writes,model=140GiB,interval=30min,share=5%
-
-Examples:
-  fathom plan --iops 15k --capacity 1TiB
-  fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws --provider gcp
-  fathom plan --throughput 2GiB/s --pattern sequential --capacity 10TiB --budget 2000
-  fathom plan --workload model-weights,size=140GiB,replicas=16,time=2min --explain
-  fathom plan --from run.json --growth 20%/year -o plan.md -o plan.svg
-
-Exit codes: 0 planned, 2 something could not be read, 3 I/O error";
-
 const CATALOG_HELP: &str = "\
 Without VOLUME it lists them all. With one it shows the limits in force for its size, its machine
 and operations of one size, each with its rule, its numbers and where they are from, and which of
@@ -154,6 +135,34 @@ Exit codes:
 
 const FIO_HELP: &str = "Everything after `fio` is read as fio reads it: `fathom fio --help` lists it.";
 
+/// How everything is measured.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Conduct {
+    /// Say what would be touched, how much and for how long, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Permit writes to this block device although it holds data; may be repeated
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) allow_destroy: Vec<PathBuf>,
+    /// Everything random derives from it
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Progress on standard error
+    #[arg(long, value_enum, default_value_t = Progress::Auto)]
+    pub(crate) progress: Progress,
+}
+
+/// What is made of job files.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OfJobs {
+    /// Run only this section of job files; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) section: Vec<String>,
+    /// Print the jobs as they are understood, and do nothing
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
 /// Options of `fathom run` and `fathom sim`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunOptions {
@@ -169,24 +178,10 @@ pub(crate) struct RunOptions {
     /// JSON lines to FILE while it runs
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Print the jobs as they are understood, and do nothing
-    #[arg(long)]
-    pub(crate) explain: bool,
-    /// Say what would be touched, how much and for how long, and do nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Permit writes to this block device although it holds data; may be repeated
-    #[arg(long, value_name = "DEVICE")]
-    pub(crate) allow_destroy: Vec<PathBuf>,
-    /// Everything random derives from it
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Progress on standard error
-    #[arg(long, value_enum, default_value_t = Progress::Auto)]
-    pub(crate) progress: Progress,
-    /// Run only this section of job files; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub(crate) section: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of_jobs: OfJobs,
+    #[command(flatten)]
+    pub(crate) conduct: Conduct,
 }
 
 /// Options of `fathom sim`.
@@ -201,6 +196,11 @@ pub(crate) struct SimOptions {
 
 /// Options of `fathom sweep`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    mut_arg("section", |section| section.help("Take this section of a job file")),
+    mut_arg("explain", |explain| explain.help("Print the job as it is understood, and do nothing")),
+    mut_arg("dry_run", |dry_run| dry_run.help("Say what would be touched and for how long, and do nothing")),
+)]
 pub(crate) struct SweepOptions {
     /// A modelled volume in place of the job's files
     #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -223,24 +223,10 @@ pub(crate) struct SweepOptions {
     /// Also write FILE, by its ending: .json .svg .csv .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
-    /// Print the job as it is understood, and do nothing
-    #[arg(long)]
-    pub(crate) explain: bool,
-    /// Say what would be touched and for how long, and do nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Permit writes to this block device although it holds data; may be repeated
-    #[arg(long, value_name = "DEVICE")]
-    pub(crate) allow_destroy: Vec<PathBuf>,
-    /// Everything random derives from it
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Progress on standard error
-    #[arg(long, value_enum, default_value_t = Progress::Auto)]
-    pub(crate) progress: Progress,
-    /// Take this section of a job file
-    #[arg(long, value_name = "NAME")]
-    pub(crate) section: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of_jobs: OfJobs,
+    #[command(flatten)]
+    pub(crate) conduct: Conduct,
     /// Measure a model at its own pace, as if it were a device
     #[arg(long)]
     pub(crate) real_time: bool,
@@ -285,108 +271,6 @@ pub(crate) enum PageFormat {
     Json,
     /// Markdown
     Md,
-}
-
-/// Options of `fathom plan`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct PlanOptions {
-    /// Operations a second: 15000, 15k
-    #[arg(long, value_name = "N")]
-    pub(crate) iops: Option<String>,
-    /// Bytes a second: 400MiB/s, 2GB/s
-    #[arg(long, value_name = "RATE")]
-    pub(crate) throughput: Option<String>,
-    /// Size of the operations [default: 4k for IOPS, 1m for throughput]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) bs: Option<String>,
-    /// Share of reads [default: 100%]
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) read: Option<String>,
-    /// Where operations go [default: random]
-    #[arg(long, value_enum)]
-    pub(crate) pattern: Option<Pattern>,
-    /// Bytes to be kept: 2TiB, 500GB
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) capacity: Option<String>,
-    /// The longest mean latency: 1ms
-    #[arg(long, value_name = "TIME")]
-    pub(crate) latency: Option<String>,
-    /// The longest latency of 99 in 100 operations
-    #[arg(long, value_name = "TIME")]
-    pub(crate) p99: Option<String>,
-    /// The longest latency of 999 in 1000 operations
-    #[arg(long, value_name = "TIME")]
-    pub(crate) p999: Option<String>,
-    /// Machines that need it, each with a volume of its own
-    #[arg(long, value_name = "N")]
-    pub(crate) machines: Option<String>,
-    /// The machines read one volume, all of them
-    #[arg(long)]
-    pub(crate) read_only: bool,
-    /// It may be lost with its machine: local disks will do
-    #[arg(long)]
-    pub(crate) scratch: bool,
-    /// Processors of a machine
-    #[arg(long, value_name = "N")]
-    pub(crate) vcpus: Option<String>,
-    /// The machine, by its provider's name: n2-standard-8
-    #[arg(long, value_name = "MACHINE")]
-    pub(crate) machine: Option<String>,
-    /// Look at these alone: gcp, gcp@2019, aws/gp3, aws/gp3,iops=8000; may be repeated
-    #[arg(long, value_name = "PROVIDER")]
-    pub(crate) provider: Vec<String>,
-    /// Take prices of this region alone; others are unknown
-    #[arg(long, value_name = "REGION")]
-    pub(crate) region: Option<String>,
-    /// US dollars a month at most, for all machines
-    #[arg(long, value_name = "USD")]
-    pub(crate) budget: Option<String>,
-    /// How much more is wanted in a year: 20%/year
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) growth: Option<String>,
-    /// A load by its name: NAME[,key=value]...
-    #[arg(long, value_name = "WORKLOAD")]
-    pub(crate) workload: Option<String>,
-    /// The load of a record, of fio's or iostat's output, or of a job file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) from: Option<PathBuf>,
-    /// Show the arithmetic, line by line, with its sources
-    #[arg(long)]
-    pub(crate) explain: bool,
-    /// Trust the closed form: simulate nothing
-    #[arg(long)]
-    pub(crate) no_simulation: bool,
-    /// Everything random derives from it [default: 1]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// What standard output carries
-    #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
-    pub(crate) format: PlanFormat,
-    /// Also write FILE, by its ending: .json .csv .md .txt .svg; may be repeated
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Vec<PathBuf>,
-}
-
-/// What standard output carries of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlanFormat {
-    /// For people
-    Text,
-    /// Markdown
-    Md,
-    /// A line for each volume
-    Csv,
-    /// One document
-    Json,
-}
-
-/// Where operations go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Pattern {
-    /// Anywhere
-    Random,
-    /// Each where the last one ended
-    Sequential,
 }
 
 /// Options of `fathom catalog`.

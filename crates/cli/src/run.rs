@@ -41,13 +41,14 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
 
 /// Jobs on the devices and files of this host.
 fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Result<Exit, Exit> {
-    let seeds = Seeds::new(options.seed);
+    let seeds = Seeds::new(options.conduct.seed);
     let members = enlist(plan, seeds)?;
-    if options.explain {
+    if options.of_jobs.explain {
         return Ok(outputs::say(&preview::jobs(plan)));
     }
-    let Checked { members, layouts, growths, dangers } = Checked::of(plan, members, seeds, &options.allow_destroy);
-    if options.dry_run {
+    let Checked { members, layouts, growths, dangers } =
+        Checked::of(plan, members, seeds, &options.conduct.allow_destroy);
+    if options.conduct.dry_run {
         let said = outputs::say(&preview::dry_run(plan, &members, &growths, &dangers));
         return Ok(if dangers.is_empty() { said } else { Exit::Usage });
     }
@@ -129,7 +130,7 @@ pub(crate) fn measure_and_print(
     let (mut files, mut events) = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?;
     events.tell(&Event::Start { unix_ms: unix_ms(), command_line: request.command_line.clone() });
-    let mut display = Display::new(options.progress, events);
+    let mut display = Display::new(options.conduct.progress, events);
     let measured = measure(request, &signals, &mut display);
     let mut events = display.end();
     match measured {
@@ -147,7 +148,7 @@ pub(crate) fn measure_and_print(
 /// The jobs, with all that is wrong with them on standard error.
 pub(crate) fn read(options: &RunOptions, jobs: &[String]) -> Result<Plan, Exit> {
     let around = sim::around(options.on.as_deref());
-    let parsed = job::parse_job_arguments(jobs, &options.section, &around, Dialect::Strict, &Outside);
+    let parsed = job::parse_job_arguments(jobs, &options.of_jobs.section, &around, Dialect::Strict, &Outside);
     diagnostics::print(&parsed.diagnostics);
     parsed.into_result().map(|(plan, _)| plan).map_err(|_| Exit::Usage)
 }

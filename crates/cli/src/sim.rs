@@ -89,12 +89,12 @@ impl Scene {
 
 /// Runs the jobs of a plan on their volumes.
 pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace: Pace) -> Result<Exit, Exit> {
-    let seeds = Seeds::new(options.seed);
+    let seeds = Seeds::new(options.conduct.seed);
     let scene = Scene::set(plan, seeds).map_err(|problems| Refusal::Jobs(problems).told())?;
-    if options.explain {
+    if options.of_jobs.explain {
         return Ok(outputs::say(&preview::jobs(&scene.plan)));
     }
-    if options.dry_run {
+    if options.conduct.dry_run {
         return Ok(outputs::say(&scene.told()));
     }
     run::measure_and_print(options, &scene.request(seeds, words), |request, signals, show| {
@@ -105,8 +105,8 @@ pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace
 /// Simulates every combination of settings.
 fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     let points = points(options, jobs)?;
-    let (seeds, options) = (Seeds::new(options.run.seed), &options.run);
-    if options.explain || options.dry_run {
+    let (seeds, options) = (Seeds::new(options.run.conduct.seed), &options.run);
+    if options.of_jobs.explain || options.conduct.dry_run {
         return Ok(outputs::say(&points.iter().map(|point| told(point, options)).collect::<String>()));
     }
     let mut files = outputs::open_for_grid(options).map_err(|problem| unsimulated(&problem))?;
@@ -138,7 +138,7 @@ fn unsimulated(problem: &str) -> Exit {
 
 /// One point of a sweep that is only talked about.
 fn told((settings, scene): &Prepared, options: &RunOptions) -> String {
-    let told = if options.explain { preview::jobs(&scene.plan) } else { scene.told() };
+    let told = if options.of_jobs.explain { preview::jobs(&scene.plan) } else { scene.told() };
     format!("with {}:\n{told}\n", words_of(settings))
 }
 
@@ -166,8 +166,8 @@ fn points(options: &SimOptions, jobs: &[String]) -> Result<Vec<Prepared>, Exit> 
 
 /// The simulation of one point.
 fn point(options: &RunOptions, jobs: &[String], settings: &[(String, String)]) -> Result<Scene, Vec<Diagnostic>> {
-    let words = JobWords { jobs, sections: &options.section, around: around(options.on.as_deref()) };
-    Scene::set(words.with(settings)?, Seeds::new(options.seed))
+    let words = JobWords { jobs, sections: &options.of_jobs.section, around: around(options.on.as_deref()) };
+    Scene::set(words.with(settings)?, Seeds::new(options.conduct.seed))
 }
 
 /// The words that jobs are made of, once and again.

@@ -10,7 +10,7 @@ use record::Input;
 use units::Nanos;
 use volume::catalogue::{Measure, quantity};
 
-use crate::args::PlanOptions;
+use super::args::{Pattern, PlanOptions};
 use crate::sim::{self, JobWords};
 
 /// A need, and the arithmetic behind it.
@@ -106,8 +106,7 @@ impl Reader {
                 }
             }
         }
-        need.sequential =
-            options.pattern.map_or(need.sequential, |pattern| pattern == crate::args::Pattern::Sequential);
+        need.sequential = options.pattern.map_or(need.sequential, |pattern| pattern == Pattern::Sequential);
     }
 
     fn bounds(&mut self, options: &PlanOptions, need: &mut Need) {

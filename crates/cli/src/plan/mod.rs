@@ -2,6 +2,7 @@
 //!
 //! The search is in the room `plan`; here its needs are read, its candidates simulated and its answers told.
 
+pub(crate) mod args;
 mod ask;
 mod figures;
 mod page;
@@ -9,9 +10,9 @@ mod picture;
 mod tables;
 mod verify;
 
+use args::{PlanFormat, PlanOptions};
 use plan::{Candidate, Laws, Need, Ranking};
 
-use crate::args::{PlanFormat, PlanOptions};
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_PLAN, Output};
 use crate::refusal::Refusal;

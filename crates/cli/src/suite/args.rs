@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{PageFormat, Progress};
+use crate::args::{Conduct, PageFormat};
 
 pub(crate) const HELP: &str = "\
 A suite is a benchmark procedure as it was published: its steps in their order, what has to be so
@@ -80,22 +80,12 @@ pub(super) struct RunOptions {
     /// Begin anew, whatever was done before
     #[arg(long)]
     pub(super) restart: bool,
-    /// Permit writes to this block device although it holds data; may be repeated
-    #[arg(long, value_name = "DEVICE")]
-    pub(super) allow_destroy: Vec<PathBuf>,
     /// What standard output carries
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
     /// Also write FILE, by its ending: .json .md .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
-    /// Say what would be touched, how much and for how long, and do nothing
-    #[arg(long)]
-    pub(super) dry_run: bool,
-    /// Everything random derives from it
-    #[arg(long, value_name = "N")]
-    pub(super) seed: Option<u64>,
-    /// Progress on standard error
-    #[arg(long, value_enum, default_value_t = Progress::Auto)]
-    pub(super) progress: Progress,
+    #[command(flatten)]
+    pub(super) conduct: Conduct,
 }

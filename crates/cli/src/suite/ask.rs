@@ -75,7 +75,7 @@ impl Question {
             scale,
             target_bytes: None,
             volume_bytes,
-            allow_destroy: options.allow_destroy.clone(),
+            allow_destroy: options.conduct.allow_destroy.clone(),
             suite,
         };
         let device = question.device_bytes();

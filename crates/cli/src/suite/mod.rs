@@ -47,16 +47,16 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, 
 /// Checks everything, goes on where an earlier run was interrupted, and tells how it ended.
 fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     let question = read(options).map_err(Refusal::told)?;
-    let seed = options.seed.unwrap_or_else(|| Seeds::for_many(question.target.is_none()));
+    let seed = options.conduct.seed.unwrap_or_else(|| Seeds::for_many(question.target.is_none()));
     let checked = bench::check_all(&question, Seeds::new(Some(seed)));
-    if options.dry_run {
+    if options.conduct.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
     let opened = checked.and_then(|()| open(options, &question));
     let Opened { path, kept, mut files, _lock } = opened.map_err(Refusal::told)?;
     let signals = Signals::listen()?;
     let state = kept.unwrap_or_else(|| State::new(&question, seed));
-    let display = Display::new(options.progress, Events::none());
+    let display = Display::new(options.conduct.progress, Events::none());
     let mut session = Session { question: &question, state, path, signals: &signals, display };
     if session.state.done() > 0 {
         session.display.say(&format!("going on: {} steps were done before", session.state.done()));
@@ -104,7 +104,8 @@ fn open(options: &RunOptions, question: &Question) -> Result<Opened, Refusal> {
     let usual = || state::usual_path(question).map_err(Refusal::Host);
     let path = options.state.clone().map_or_else(usual, Ok)?;
     let lock = Lock::take(&path).map_err(refused)?;
-    let kept = if options.restart { None } else { State::load(&path, question, options.seed).map_err(refused)? };
+    let kept =
+        if options.restart { None } else { State::load(&path, question, options.conduct.seed).map_err(refused)? };
     let files = Output::open(&options.output, DOCUMENTS).map_err(refused)?;
     Ok(Opened { path, kept, files, _lock: lock })
 }

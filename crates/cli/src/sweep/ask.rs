@@ -68,11 +68,11 @@ impl Question {
         }
         let mut question = Self {
             jobs: jobs.to_vec(),
-            sections: options.section.clone(),
+            sections: options.of_jobs.section.clone(),
             around,
             axes,
-            allow_destroy: options.allow_destroy.clone(),
-            seeds: Seeds::new(options.seed),
+            allow_destroy: options.conduct.allow_destroy.clone(),
+            seeds: Seeds::new(options.conduct.seed),
             depth_max: options.depth_max,
             precision,
             budget_s,

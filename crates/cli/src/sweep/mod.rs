@@ -28,16 +28,16 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let question = Question::read(options, jobs).map_err(Refusal::told)?;
     let set = |settings| Bench::set(&question, settings).map_err(Refusal::told);
     let mut benches = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
-    if options.explain {
+    if options.of_jobs.explain {
         return Ok(outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>()));
     }
-    if options.dry_run {
+    if options.conduct.dry_run {
         return Ok(outputs::say(&benches.iter().map(|bench| bench.told(&question)).collect::<String>()));
     }
     let opened = Output::open(&options.output, OF_A_SWEEP);
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?;
-    let mut display = Display::new(options.progress, Events::none());
+    let mut display = Display::new(options.conduct.progress, Events::none());
     let sweeps = search_all(&question, &mut benches, &signals, &mut display);
     drop(display.end());
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
