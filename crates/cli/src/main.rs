@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod args;
+mod block;
 mod board;
 mod catalog;
 mod completions;

@@ -122,7 +122,7 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
         if judged.iter().any(|judged| !judged.failures.is_empty()) {
             continue;
         }
-        let of_machine = |cap: &&volume::closed::Cap| cap.name.starts_with("machine");
+        let of_machine = |cap: &&volume::closed::Cap| volume::names_machine(&cap.name);
         let spare = judged
             .iter()
             .zip(&demands)

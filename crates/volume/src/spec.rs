@@ -112,6 +112,13 @@ pub enum Scope {
     Machine,
 }
 
+/// Whether a limit's name says that it is the machine's own, as the catalogue names them: those of volumes may be shared
+/// on a machine too.
+#[must_use]
+pub fn names_machine(limit: &str) -> bool {
+    limit.starts_with("machine")
+}
+
 /// What a limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {

@@ -425,8 +425,8 @@ struct Builder {
     stations: Vec<Servers>,
     volumes: Vec<Volume>,
     titles: Vec<Title>,
-    known_limiters: BTreeMap<(Scope, String, String), usize>,
-    known_stations: BTreeMap<(Scope, String, String), usize>,
+    known_limiters: BTreeMap<Known, usize>,
+    known_stations: BTreeMap<Known, usize>,
     known_volumes: BTreeMap<String, usize>,
 }
 
@@ -440,36 +440,26 @@ impl Builder {
     }
 
     fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {
-        let owner = owner(attachment, &station.scope);
-        let key = (station.scope.clone(), owner.clone(), station.name.clone());
-        if let Some(&known) = self.known_stations.get(&key) {
-            return known;
+        let known = Known::of(attachment, &station.scope, &station.name);
+        let index = *self.known_stations.entry(known.clone()).or_insert(self.stations.len());
+        if index == self.stations.len() {
+            self.stations.push(Servers::new(station));
+            self.titles.push(known.title(Part::Station(index), &station.rule, None));
         }
-        let index = self.stations.len();
-        self.stations.push(Servers::new(station));
-        let part = Part::Station(index);
-        let (name, rule) = (station.name.clone(), station.rule.clone());
-        self.titles.push(Title { name, owner, rule, part, tally: Tally::default(), credits: None });
-        self.known_stations.insert(key, index);
         index
     }
 
     fn limiter(&mut self, attachment: &Attachment, limit: &Limit) -> usize {
-        let owner = owner(attachment, &limit.scope);
-        let key = (limit.scope.clone(), owner.clone(), limit.name.clone());
-        if let Some(&known) = self.known_limiters.get(&key) {
-            return known;
+        let known = Known::of(attachment, &limit.scope, &limit.name);
+        let index = *self.known_limiters.entry(known.clone()).or_insert(self.limiters.len());
+        if index == self.limiters.len() {
+            self.limiters.push(Limiter::new(limit));
+            let credits = match limit.burst {
+                Burst::Credits { most, at_start } => Some(at_start.min(most)),
+                Burst::Jitter(_) => None,
+            };
+            self.titles.push(known.title(Part::Limiter(index), &limit.rule, credits));
         }
-        let index = self.limiters.len();
-        self.limiters.push(Limiter::new(limit));
-        let credits = match limit.burst {
-            Burst::Credits { most, at_start } => Some(at_start.min(most)),
-            Burst::Jitter(_) => None,
-        };
-        let part = Part::Limiter(index);
-        let (name, rule) = (limit.name.clone(), limit.rule.clone());
-        self.titles.push(Title { name, owner, rule, part, tally: Tally::default(), credits });
-        self.known_limiters.insert(key, index);
         index
     }
 
@@ -493,10 +483,25 @@ impl Builder {
     }
 }
 
-/// Whose a limit or station is.
-fn owner(attachment: &Attachment, scope: &Scope) -> String {
-    match scope {
-        Scope::Volume => attachment.volume.clone(),
-        Scope::Machine => attachment.spec.host.clone(),
+/// By what a limit or station is known again: those of one scope, owner and name are one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Known {
+    scope: Scope,
+    owner: String,
+    name: String,
+}
+
+impl Known {
+    fn of(attachment: &Attachment, scope: &Scope, name: &str) -> Self {
+        let owner = match scope {
+            Scope::Volume => &attachment.volume,
+            Scope::Machine => &attachment.spec.host,
+        };
+        Self { scope: scope.clone(), owner: owner.clone(), name: name.to_owned() }
+    }
+
+    fn title(self, part: Part, rule: &str, credits: Option<u64>) -> Title {
+        let Self { owner, name, .. } = self;
+        Title { name, owner, rule: rule.to_owned(), part, tally: Tally::default(), credits }
     }
 }

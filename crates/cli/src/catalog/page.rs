@@ -3,7 +3,7 @@
 use report::{Sheet, Style};
 use units::{Bytes, Nanos, grouped, significant};
 use volume::catalogue::{COMMON_KEYS, Origin, Resolved};
-use volume::{Behaviour, Burst, Counted, Kind, Law, Limit, Scope, Source};
+use volume::{Behaviour, Burst, Counted, Kind, Law, Limit, Scope, Source, names_machine};
 
 use super::answer::{Answer, Row};
 use super::question::Question;
@@ -69,7 +69,7 @@ impl Page {
     fn row(&mut self, row: &Row<'_>, question: &Question, binds: bool) {
         let mark = if binds { ">" } else { " " };
         // Most limits of a machine say so in their names.
-        let of_machine = *row.scope == Scope::Machine && !row.name.starts_with("machine");
+        let of_machine = *row.scope == Scope::Machine && !names_machine(row.name);
         let scope = if of_machine { ", of the machine" } else { "" };
         let iops = row.cap.as_ref().map(|cap| cap.iops);
         let passes = iops.map_or_else(|| "does not count these".to_owned(), |iops| rates(iops, question.bytes));

@@ -5,6 +5,7 @@ use volume::PerKind;
 use volume::closed::Load;
 
 use crate::args::CatalogOptions;
+use crate::block::block_bytes;
 
 /// Operations of one size and mix.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +30,7 @@ impl Question {
 
 /// Reads the options; all that is wrong with them at once.
 pub(super) fn read(options: &CatalogOptions) -> Result<Question, Vec<Diagnostic>> {
-    let bytes = bytes(&options.bs);
+    let bytes = block_bytes(&options.bs);
     let mix = mix(&options.rw, options.rwmixread);
     match (bytes, mix) {
         (Some(bytes), Some((share, sequential, kind))) => {
@@ -65,21 +66,6 @@ fn refused(option: &str, value: &str, message: String, remedy: &str) -> Diagnost
     Diagnostic::error("catalog", message).at(place).remedy(remedy)
 }
 
-/// A block size as jobs have it: `4k`, `128k`, `1m`, `4096`.
-fn bytes(text: &str) -> Option<u32> {
-    let text = text.trim().to_ascii_lowercase();
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let factor = match text[end..].trim_end_matches("ib").trim_end_matches('b') {
-        "" => 1,
-        "k" => 1 << 10,
-        "m" => 1 << 20,
-        "g" => 1 << 30,
-        _ => return None,
-    };
-    let bytes = text[..end].parse::<u32>().ok()?.checked_mul(factor)?;
-    (512..=1 << 30).contains(&bytes).then_some(bytes)
-}
-
 /// The shares of the kinds, whether they are sequential, and their name.
 fn mix(rw: &str, read_percent: u8) -> Option<(PerKind<f64>, bool, String)> {
     let (sequential, kind) = match rw.strip_prefix("rand") {
@@ -105,11 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_kinds_are_those_of_jobs() {
-        let sizes = [("4k", Some(4096)), ("1M", Some(1 << 20)), ("128KiB", Some(131_072)), ("4q", None), ("1", None)];
-        for (text, size) in sizes.into_iter().chain([("", None), ("4294967295g", None)]) {
-            assert_eq!(bytes(text), size, "{text}");
-        }
+    fn kinds_are_those_of_jobs() {
         let (share, sequential, _) = mix("randrw", 70).unwrap();
         assert!((share.read - 0.7).abs() < 1e-9 && !sequential);
         assert!(mix("read", 50).unwrap().1 && mix("raed", 50).is_none());

@@ -3,7 +3,7 @@
 use analyse::{Cap, CapKind, Expectation, Larger, Observation, Point};
 use volume::catalogue::{self, Problem, Resolved};
 use volume::closed::{self, Load, Part, Prediction};
-use volume::{Behaviour, Counted, Limit, Scope, Spec};
+use volume::{Behaviour, Counted, Limit, Scope, Spec, names_machine};
 
 use crate::modelled;
 use crate::seeds::Seeds;
@@ -149,9 +149,8 @@ fn described(spec: &Spec, cap: &closed::Cap) -> Cap {
     }
 }
 
-/// The catalogue's own way of naming limits tells whose they are: those of volumes may be shared on a machine too.
 fn kind(limit: &Limit) -> CapKind {
-    let of_machine = limit.scope == Scope::Machine && limit.name.starts_with("machine");
+    let of_machine = limit.scope == Scope::Machine && names_machine(&limit.name);
     match limit.counted {
         _ if limit.name.contains("egress") => CapKind::Egress,
         _ if of_machine => CapKind::Machine,

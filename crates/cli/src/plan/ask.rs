@@ -11,6 +11,7 @@ use units::Nanos;
 use volume::catalogue::{Measure, quantity};
 
 use super::args::{Pattern, PlanOptions};
+use crate::block::block_bytes;
 use crate::sim::{self, JobWords};
 
 /// A need, and the arithmetic behind it.
@@ -89,7 +90,7 @@ impl Reader {
         need.bytes_per_sec =
             self.quantity("--throughput", throughput, Measure::Throughput, "400MiB/s").or(need.bytes_per_sec);
         if let Some(words) = &options.bs {
-            match block(words) {
+            match block_bytes(words) {
                 Some(bytes) => need.block = Some(bytes),
                 None => {
                     let message = format!("`{words}` is not a size from 512 to 1g");
@@ -203,21 +204,6 @@ impl Reader {
             self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
         }
     }
-}
-
-/// A block size as jobs have it: `4k`, `128k`, `1m`, `4096`.
-fn block(text: &str) -> Option<u32> {
-    let text = text.trim().to_ascii_lowercase();
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let factor = match text[end..].trim_end_matches("ib").trim_end_matches('b') {
-        "" => 1,
-        "k" => 1 << 10,
-        "m" => 1 << 20,
-        "g" => 1 << 30,
-        _ => return None,
-    };
-    let bytes = text[..end].parse::<u32>().ok()?.checked_mul(factor)?;
-    (512..=1 << 30).contains(&bytes).then_some(bytes)
 }
 
 /// A need out of what was measured, or out of a job.

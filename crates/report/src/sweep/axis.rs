@@ -9,15 +9,19 @@ pub(super) struct Axis {
 
 const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
 
+/// The least and the greatest of the values that such an axis can show.
+fn ends(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
+    let usable = values.filter(|value| value.is_finite() && *value > 0.0);
+    let low = usable.clone().reduce(f64::min)?;
+    Some((low, usable.fold(low, f64::max)))
+}
+
 impl Axis {
+    const OF_NOTHING: Self = Self { low: 1.0, high: 10.0 };
+
     /// From the round number below the least value to the round number above the greatest.
     pub(super) fn over(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let usable = values.filter(|value| value.is_finite() && *value > 0.0);
-        let low = usable.clone().fold(f64::INFINITY, f64::min);
-        let high = usable.fold(0.0, f64::max);
-        if high <= 0.0 {
-            return Self { low: 1.0, high: 10.0 };
-        }
+        let Some((low, high)) = ends(values) else { return Self::OF_NOTHING };
         let numbers: Vec<f64> = round_numbers(low / 10.0, high * 10.0);
         let below = numbers.iter().rev().find(|number| **number <= low * 1.001).copied().unwrap_or(low);
         let above = numbers.iter().find(|number| **number >= high * 0.999).copied().unwrap_or(high);
@@ -26,12 +30,7 @@ impl Axis {
 
     /// From a little below the least value to a little above the greatest.
     pub(super) fn around(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let usable = values.filter(|value| value.is_finite() && *value > 0.0);
-        let low = usable.clone().fold(f64::INFINITY, f64::min);
-        let high = usable.fold(0.0, f64::max);
-        if high <= 0.0 {
-            return Self { low: 1.0, high: 10.0 };
-        }
+        let Some((low, high)) = ends(values) else { return Self::OF_NOTHING };
         // The same air on both sides; more where all are alike.
         let air = (high / low).powf(0.06).max(1.2);
         Self { low: low / air, high: high * air }

@@ -1,0 +1,29 @@
+//! Block sizes in words of Fathom's own.
+
+/// A block size as jobs have it: `4k`, `128k`, `1m`, `4096`.
+pub(crate) fn block_bytes(text: &str) -> Option<u32> {
+    let text = text.trim().to_ascii_lowercase();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let factor = match text[end..].trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return None,
+    };
+    let bytes = text[..end].parse::<u32>().ok()?.checked_mul(factor)?;
+    (512..=1 << 30).contains(&bytes).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_jobs() {
+        let sizes = [("4k", Some(4096)), ("1M", Some(1 << 20)), ("128KiB", Some(131_072)), ("4q", None), ("1", None)];
+        for (text, size) in sizes.into_iter().chain([("", None), ("4294967295g", None)]) {
+            assert_eq!(block_bytes(text), size, "{text}");
+        }
+    }
+}
