@@ -29,6 +29,7 @@ use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
 use args::{RunOptions, SuiteCommand, SuiteOptions};
 use ask::{Place, Question};
+use bench::Bench;
 use schema::Step;
 use state::{Lock, State, Taken};
 
@@ -120,7 +121,8 @@ fn dry_run(question: &Question, seed: u64, checked: Result<(), Refusal>) -> Exit
     }
     let mut text = pages::plan(question);
     for step in &question.suite.steps {
-        match bench::told(question, step, Seeds::new(Some(seed))) {
+        let bench = Bench { question, step, seeds: Seeds::new(Some(seed)) };
+        match bench.told() {
             Ok(told) => {
                 let told: String =
                     told.lines().filter(|line| *line != TOUCHED).map(|line| format!("  {line}\n")).collect();
@@ -197,8 +199,9 @@ impl Session<'_> {
         self.display.lead(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
         self.display.say("begins");
         let mut taken = Taken { step: step.name.clone(), round, measured: None, modelled: None };
+        let bench = Bench { question: self.question, step, seeds };
         for place in self.question.places() {
-            let outcome = bench::carry_out(self.question, step, place, seeds, self.signals, &mut self.display);
+            let outcome = bench.carry_out(place, self.signals, &mut self.display);
             let Some(outcome) = outcome else { return self.signals.end().map(Ended::Signal) };
             if let Outcome::Failed(reason) = &outcome {
                 self.display.warn(&format!("fathom: {}: failed: {reason}; the other steps go on\n", step.name));

@@ -1,6 +1,6 @@
 //! Where probes are made: on a modelled volume in virtual time, several side by side, or on a device one after the other.
 
-use analyse::knee::search::{Probe, Reading, Search};
+use analyse::knee::search::{Probe, Reading, Search, Settings};
 use analyse::knee::steady;
 use analyse::knee::{Curve, Fit};
 use analyse::{Code, Finding, Severity};
@@ -24,7 +24,8 @@ use crate::signals::Signals;
 use crate::sim::{Scene, Unseen};
 
 /// One search's place.
-pub(crate) struct Bench {
+pub(crate) struct Bench<'a> {
+    question: &'a Question,
     settings: Vec<(String, String)>,
     plan: Plan,
     place: Place,
@@ -46,9 +47,9 @@ const SIDE_BY_SIDE: usize = 4;
 /// Into how many intervals a probe is cut.
 const INTERVALS: f64 = 40.0;
 
-impl Bench {
+impl<'q> Bench<'q> {
     /// Checks everything that can be checked before anything is touched.
-    pub(crate) fn set(question: &Question, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
+    pub(crate) fn set(question: &'q Question, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
         let plan = question.plan(&settings, None).map_err(Refusal::Jobs)?;
         ask::only_job(&plan)?;
         let place = match (ask::is_modelled(&plan), question.real_time) {
@@ -56,14 +57,13 @@ impl Bench {
             (true, false) => Place::Virtual,
             (false, _) => Place::Host,
         };
-        let bench = Self { settings, plan, place, deepest: None };
-        let deepest = question.settings(&bench).most / bench.workers() * bench.workers();
+        let bench = Self { question, settings, plan, place, deepest: None };
+        let deepest = bench.settings().most / bench.workers() * bench.workers();
         // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
         for depth in [bench.workers(), deepest.max(bench.workers())] {
-            let plan =
-                bench.plan_of(question, &Probe { depth, warm_up_s: 0.0, seconds: 1.0 }).map_err(Refusal::Jobs)?;
+            let plan = bench.plan_of(&Probe { depth, warm_up_s: 0.0, seconds: 1.0 }).map_err(Refusal::Jobs)?;
             match bench.place {
-                Place::Host => drop(bench.checked(question, &plan)?),
+                Place::Host => drop(bench.checked(&plan)?),
                 Place::Virtual | Place::Model => drop(Scene::set(plan, question.seeds).map_err(Refusal::Jobs)?),
             }
         }
@@ -76,6 +76,11 @@ impl Bench {
 
     fn job(&self) -> &Job {
         &self.plan.jobs[0]
+    }
+
+    /// What its search is to keep to.
+    pub(crate) fn settings(&self) -> Settings {
+        self.question.settings(self)
     }
 
     pub(crate) fn is_virtual(&self) -> bool {
@@ -92,26 +97,26 @@ impl Bench {
     }
 
     /// The jobs of one probe. Synchronous engines have one operation in flight for each worker.
-    fn plan_of(&self, question: &Question, probe: &Probe) -> Result<Plan, Vec<job::Diagnostic>> {
+    fn plan_of(&self, probe: &Probe) -> Result<Plan, Vec<job::Diagnostic>> {
         let (iodepth, numjobs) = advice::split(self.job(), probe.depth);
         let shape = Shape { iodepth, numjobs, warm_up_s: probe.warm_up_s, seconds: probe.seconds };
-        question.plan(&self.settings, Some(&shape))
+        self.question.plan(&self.settings, Some(&shape))
     }
 
-    fn checked(&self, question: &Question, plan: &Plan) -> Result<Checked, Refusal> {
-        let (members, unfit) = members::enlist(plan, Dialect::Strict, question.seeds, &HostGround);
+    fn checked(&self, plan: &Plan) -> Result<Checked, Refusal> {
+        let (members, unfit) = members::enlist(plan, Dialect::Strict, self.question.seeds, &HostGround);
         if !unfit.is_empty() {
             return Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect()));
         }
-        let checked = Checked::of(plan, members, question.seeds, &question.allow_destroy);
+        let checked = Checked::of(plan, members, self.question.seeds, &self.question.allow_destroy);
         if checked.dangers.is_empty() { Ok(checked) } else { Err(Refusal::Words(checked.dangers)) }
     }
 
     /// What would be touched.
-    pub(crate) fn told(&self, question: &Question) -> String {
+    pub(crate) fn told(&self) -> String {
         let settings: Vec<String> = self.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let with = if settings.is_empty() { String::new() } else { format!("with {}: ", settings.join(" ")) };
-        let search = question.settings(self);
+        let search = self.settings();
         let time = if search.budget_s.is_finite() {
             format!("{} at most", Nanos::from_secs_f64(search.budget_s))
         } else {
@@ -120,14 +125,14 @@ impl Bench {
         let whole = format!("{with}depths from {} to {}, {time}\n", self.workers(), search.most);
         let touched = match self.place {
             Place::Host => {
-                let (members, _) = members::enlist(&self.plan, Dialect::Strict, question.seeds, &HostGround);
-                let checked = Checked::of(&self.plan, members, question.seeds, &question.allow_destroy);
+                let (members, _) = members::enlist(&self.plan, Dialect::Strict, self.question.seeds, &HostGround);
+                let checked = Checked::of(&self.plan, members, self.question.seeds, &self.question.allow_destroy);
                 let told = preview::dry_run(&self.plan, &checked.members, &checked.growths, &checked.dangers);
                 // How long each probe takes is said above.
                 let name = format!("{}: until", self.job().name);
                 told.lines().filter(|line| !line.starts_with(&name)).map(|line| format!("{line}\n")).collect()
             }
-            Place::Virtual | Place::Model => match Scene::set(self.plan.clone(), question.seeds) {
+            Place::Virtual | Place::Model => match Scene::set(self.plan.clone(), self.question.seeds) {
                 Ok(scene) => scene.told(),
                 Err(_) => String::new(),
             },
@@ -138,18 +143,17 @@ impl Bench {
     /// Makes probes, all of them side by side where time is virtual.
     pub(crate) fn measure(
         &mut self,
-        question: &Question,
         probes: &[Probe],
         signals: &Signals,
         display: &mut Display,
     ) -> Result<Vec<Reading>, String> {
         let runs: Vec<Run> = match self.place {
             Place::Virtual => {
-                let simulate = |probe: &Probe| self.simulate(question, probe, signals, true);
+                let simulate = |probe: &Probe| self.simulate(probe, signals, true);
                 on_all_processors(probes, simulate).into_iter().collect::<Result<_, _>>()?
             }
             Place::Model | Place::Host => {
-                let one = |probe: &Probe| self.measure_one(question, probe, signals, display);
+                let one = |probe: &Probe| self.measure_one(probe, signals, display);
                 probes.iter().map(one).collect::<Result<_, _>>()?
             }
         };
@@ -162,19 +166,19 @@ impl Bench {
         Ok(readings)
     }
 
-    fn request<'a>(&self, scene: &'a Scene, question: &Question, seconds: f64) -> Request<'a> {
-        Request { interval: interval(seconds, self.is_virtual()), ..scene.request(question.seeds, &[]) }
+    fn request<'a>(&self, scene: &'a Scene, seconds: f64) -> Request<'a> {
+        Request { interval: interval(seconds, self.is_virtual()), ..scene.request(self.question.seeds, &[]) }
     }
 
     /// One simulation; `drained` without the credits that volumes begin with.
-    fn simulate(&self, question: &Question, probe: &Probe, signals: &Signals, drained: bool) -> Result<Run, String> {
-        let scene = self.scene(question, probe, drained)?;
-        let request = self.request(&scene, question, probe.seconds);
+    fn simulate(&self, probe: &Probe, signals: &Signals, drained: bool) -> Result<Run, String> {
+        let scene = self.scene(probe, drained)?;
+        let request = self.request(&scene, probe.seconds);
         Ok(scene.simulate(&request, signals))
     }
 
-    fn scene(&self, question: &Question, probe: &Probe, drained: bool) -> Result<Scene, String> {
-        let scene = self.plan_of(question, probe).and_then(|plan| Scene::set(plan, question.seeds));
+    fn scene(&self, probe: &Probe, drained: bool) -> Result<Scene, String> {
+        let scene = self.plan_of(probe).and_then(|plan| Scene::set(plan, self.question.seeds));
         let mut scene = scene.map_err(|problems| problems[0].message.clone())?;
         if drained {
             scene.drain();
@@ -182,19 +186,13 @@ impl Bench {
         Ok(scene)
     }
 
-    fn measure_one(
-        &self,
-        question: &Question,
-        probe: &Probe,
-        signals: &Signals,
-        display: &mut Display,
-    ) -> Result<Run, String> {
+    fn measure_one(&self, probe: &Probe, signals: &Signals, display: &mut Display) -> Result<Run, String> {
         let run = if matches!(self.place, Place::Model) {
-            let scene = self.scene(question, probe, false)?;
-            let request = self.request(&scene, question, probe.seconds);
+            let scene = self.scene(probe, false)?;
+            let request = self.request(&scene, probe.seconds);
             modelled::measure(&request, &scene.fitting, Pace::Real, signals, &mut Unseen).run
         } else {
-            self.on_host(question, probe, signals, display)?
+            self.on_host(probe, signals, display)?
         };
         match run.jobs.iter().find(|job| job.result.ios() == 0) {
             Some(job) if signals.end().is_none() => {
@@ -204,31 +202,20 @@ impl Bench {
         }
     }
 
-    fn on_host(
-        &self,
-        question: &Question,
-        probe: &Probe,
-        signals: &Signals,
-        display: &mut Display,
-    ) -> Result<Run, String> {
-        let plan = self.plan_of(question, probe).map_err(|problems| problems[0].message.clone())?;
-        let checked = self.checked(question, &plan).map_err(|refusal| refusal.line())?;
-        let of_run = (question.seeds, interval(probe.seconds, false));
+    fn on_host(&self, probe: &Probe, signals: &Signals, display: &mut Display) -> Result<Run, String> {
+        let plan = self.plan_of(probe).map_err(|problems| problems[0].message.clone())?;
+        let checked = self.checked(&plan).map_err(|refusal| refusal.line())?;
+        let of_run = (self.question.seeds, interval(probe.seconds, false));
         let measured = checked.measure_one(&plan, of_run, signals, &mut display.only_layout());
         measured.map_err(|failures| failures.join("\nfathom: "))
     }
 
     /// What the search has found, and what follows from it.
-    pub(crate) fn conclude(
-        &mut self,
-        question: &Question,
-        search: &Search,
-        signals: &Signals,
-    ) -> Result<Sweep, String> {
+    pub(crate) fn conclude(&mut self, search: &Search, signals: &Signals) -> Result<Sweep, String> {
         let fit = search.fit();
         let job = self.job();
         let burst = match self.place {
-            Place::Virtual if signals.end().is_none() => self.burst_of_model(question, search, &fit, signals)?,
+            Place::Virtual if signals.end().is_none() => self.burst_of_model(search, &fit, signals)?,
             _ => burst_seen(search),
         };
         Ok(Sweep {
@@ -241,7 +228,7 @@ impl Bench {
             spent_s: search.spent_s(),
             end: search.end(),
             limit: self.limit(),
-            advice: advice::advice(&self.plan, &fit, self.cpu_per_io_ns(), &question.combinations().len()),
+            advice: advice::advice(&self.plan, &fit, self.cpu_per_io_ns(), &self.question.combinations().len()),
             findings: self.findings(),
             found_in: self.deepest().and_then(|run| run.jobs.first().cloned()),
             points: search.points(),
@@ -290,13 +277,7 @@ impl Bench {
     }
 
     /// What the volume gives while it has credits, and how long a full bucket lasts at that pace.
-    fn burst_of_model(
-        &self,
-        question: &Question,
-        search: &Search,
-        fit: &Fit,
-        signals: &Signals,
-    ) -> Result<Option<Burst>, String> {
+    fn burst_of_model(&self, search: &Search, fit: &Fit, signals: &Signals) -> Result<Option<Burst>, String> {
         let deepest = search.points().last().map_or(1, |point| point.depth);
         let lasting = match &fit.curve {
             Curve::Knee(knee) => knee.xmax.value,
@@ -304,7 +285,7 @@ impl Bench {
             _ => return Ok(None),
         };
         let probe = Probe { depth: deepest, warm_up_s: 0.05, seconds: 5.0 };
-        let scene = self.scene(question, &probe, false)?;
+        let scene = self.scene(&probe, false)?;
         let has_credits = scene.fitting.attachments.iter().any(|attachment| {
             attachment
                 .spec
@@ -317,7 +298,7 @@ impl Bench {
         }
         // Deep enough for the burst too, whose knee lies higher.
         let depth = deepest.max(self.workers() * 64);
-        let run = self.simulate(question, &Probe { depth, ..probe }, signals, false)?;
+        let run = self.simulate(&Probe { depth, ..probe }, signals, false)?;
         let found = reading(&run);
         let credits = run.model.iter().flat_map(|model| &model.stages).filter_map(|stage| stage.credits);
         let lasts =

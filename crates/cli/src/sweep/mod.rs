@@ -32,13 +32,13 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
         return Ok(outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>()));
     }
     if options.conduct.dry_run {
-        return Ok(outputs::say(&benches.iter().map(|bench| bench.told(&question)).collect::<String>()));
+        return Ok(outputs::say(&benches.iter().map(Bench::told).collect::<String>()));
     }
     let opened = Output::open(&options.output, OF_A_SWEEP);
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?;
     let mut display = Display::new(options.conduct.progress, Events::none());
-    let sweeps = search_all(&question, &mut benches, &signals, &mut display);
+    let sweeps = search_all(&mut benches, &signals, &mut display);
     drop(display.end());
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
     let document = Document { command_line: run::command_line(words), seed: question.seed(&benches), sweeps };
@@ -46,15 +46,10 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
 }
 
 /// One search after the other, as many as were begun before somebody wanted it to end.
-fn search_all(
-    question: &Question,
-    benches: &mut [Bench],
-    signals: &Signals,
-    display: &mut Display,
-) -> Result<Vec<Sweep>, String> {
+fn search_all(benches: &mut [Bench<'_>], signals: &Signals, display: &mut Display) -> Result<Vec<Sweep>, String> {
     let mut sweeps = Vec::new();
     for bench in benches {
-        sweeps.push(search(question, bench, signals, display)?);
+        sweeps.push(search(bench, signals, display)?);
         if signals.end().is_some() {
             break;
         }
@@ -63,15 +58,17 @@ fn search_all(
 }
 
 /// Asks the search for probes and makes them, until it has seen enough.
-fn search(question: &Question, bench: &mut Bench, signals: &Signals, display: &mut Display) -> Result<Sweep, String> {
-    let mut search = Search::new(Settings { step: bench.workers(), ..question.settings(bench) });
+fn search(bench: &mut Bench<'_>, signals: &Signals, display: &mut Display) -> Result<Sweep, String> {
+    let settings = bench.settings();
+    let budget_s = settings.budget_s;
+    let mut search = Search::new(Settings { step: bench.workers(), ..settings });
     loop {
         let probes: Vec<_> = std::iter::from_fn(|| search.next_probe()).take(bench.side_by_side()).collect();
         if probes.is_empty() {
             break;
         }
-        display.say(&progress(&search, &probes, question.settings(bench).budget_s));
-        let readings = bench.measure(question, &probes, signals, display)?;
+        display.say(&progress(&search, &probes, budget_s));
+        let readings = bench.measure(&probes, signals, display)?;
         if signals.end().is_some() {
             break;
         }
@@ -79,7 +76,7 @@ fn search(question: &Question, bench: &mut Bench, signals: &Signals, display: &m
             search.tell(probe, reading);
         }
     }
-    bench.conclude(question, &search, signals)
+    bench.conclude(&search, signals)
 }
 
 fn progress(search: &Search, probes: &[analyse::knee::search::Probe], budget_s: f64) -> String {
