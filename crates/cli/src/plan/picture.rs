@@ -1,8 +1,7 @@
 //! A plan as a picture: price against latency, with the front. Readable on light and on dark.
 
-use std::fmt::Write;
-
 use plan::Candidate;
+use report::Svg;
 
 use super::Answer;
 use super::figures::{amount, time, wanted};
@@ -20,17 +19,13 @@ font-weight:600}.soft{fill:var(--soft)}.name{fill:var(--ink)}.frame{fill:none;st
 
 /// The candidates that meet the need and have a price in US dollars.
 pub(super) fn svg(answer: &Answer) -> String {
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
-         height=\"{HEIGHT}\" role=\"img\">\n<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" \
-         height=\"100%\"/>\n"
-    );
+    let mut out = Svg::new(WIDTH, HEIGHT, STYLE);
     let head = match answer.ranking.best {
         Some(best) => format!("Best: {}", answer.candidates[best].spec.name),
         None => "Nothing with a known price meets this need".to_owned(),
     };
-    label(&mut out, (28.0, 34.0), "head", &head);
-    label(&mut out, (28.0, 58.0), "soft", &wanted(&answer.need));
+    out.words((28.0, 34.0), "head", &head);
+    out.words((28.0, 58.0), "soft", &wanted(&answer.need));
     let points: Vec<(usize, f64, f64)> = answer
         .ranking
         .meeting
@@ -40,35 +35,33 @@ pub(super) fn svg(answer: &Answer) -> String {
     let across = Scale::over(points.iter().map(|point| point.1), FRAME[0], FRAME[2]);
     let up = Scale::over(points.iter().map(|point| point.2), FRAME[3], FRAME[1]);
     let [left, top, right, bottom] = FRAME;
-    let _ = writeln!(
-        out,
+    out.element(&format!(
         "<rect class=\"frame\" x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\"/>",
         right - left,
         bottom - top
-    );
-    label(&mut out, (left, bottom + 44.0), "soft", "US dollars a month (logarithmic)");
-    label(&mut out, (left, top - 10.0), "soft", "mean latency (logarithmic)");
+    ));
+    out.words((left, bottom + 44.0), "soft", "US dollars a month (logarithmic)");
+    out.words((left, top - 10.0), "soft", "mean latency (logarithmic)");
     for value in [across.low, across.high] {
-        label(&mut out, (across.at(value) - 14.0, bottom + 20.0), "soft", &amount(value));
+        out.words((across.at(value) - 14.0, bottom + 20.0), "soft", &amount(value));
     }
     for value in [up.low, up.high] {
-        label(&mut out, (8.0, up.at(value) + 4.0), "soft", &time(value));
+        out.words((8.0, up.at(value) + 4.0), "soft", &time(value));
     }
     let front: Vec<String> = points
         .iter()
         .filter(|point| answer.ranking.front.contains(&point.0))
         .map(|point| format!("{:.1},{:.1}", across.at(point.1), up.at(point.2)))
         .collect();
-    let _ = writeln!(out, "<polyline class=\"front\" points=\"{}\"/>", front.join(" "));
+    out.element(&format!("<polyline class=\"front\" points=\"{}\"/>", front.join(" ")));
     for (index, price, secs) in &points {
         let class = if answer.ranking.front.contains(index) { "on" } else { "off" };
         let (x, y) = (across.at(*price), up.at(*secs));
         let candidate = &answer.candidates[*index];
-        let _ = writeln!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>");
-        label(&mut out, (x + 8.0, y - 6.0), "name", &candidate.listed);
+        out.element(&format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>"));
+        out.words((x + 8.0, y - 6.0), "name", &candidate.listed);
     }
-    out.push_str("</svg>\n");
-    out
+    out.finish()
 }
 
 fn point(candidate: &Candidate) -> Option<(f64, f64)> {
@@ -96,9 +89,4 @@ impl Scale {
         let share = (value / self.low).ln() / (self.high / self.low).ln();
         self.from + share * (self.to - self.from)
     }
-}
-
-fn label(out: &mut String, (x, y): (f64, f64), class: &str, text: &str) {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let _ = writeln!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
 }

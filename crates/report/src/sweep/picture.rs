@@ -1,13 +1,12 @@
 //! Curves as one SVG: IOPS against depth, latency against depth, latency against IOPS. Readable on light and on dark.
 
-use std::fmt::Write;
-
 use analyse::knee::{Curve, Point};
 
 use super::axis::{Axis, short_count, short_time};
 use super::text::headline;
 use super::{Document, Sweep};
 use crate::paint::wrap;
+use crate::svg::Svg;
 
 const WIDTH: f64 = 1200.0;
 const PANEL_WIDTH: f64 = 316.0;
@@ -52,14 +51,10 @@ pub fn svg(document: &Document) -> String {
     let legend_rows = if several { sweeps.len() } else { 0 };
     let top = 34.0 + 24.0 * lines.len() as f64 + 20.0 * legend_rows as f64 + 26.0;
     let height = top + PANEL_HEIGHT + 66.0;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" \
-         height=\"{height:.0}\" role=\"img\">\n<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" \
-         height=\"100%\"/>\n"
-    );
+    let mut out = Svg::new(WIDTH, height, STYLE);
     let mut y = 34.0;
     for (class, line) in &lines {
-        text(&mut out, 28.0, y, class, line);
+        out.words((28.0, y), class, line);
         y += 24.0;
     }
     for (index, sweep) in sweeps.iter().take(legend_rows).enumerate() {
@@ -70,15 +65,14 @@ pub fn svg(document: &Document) -> String {
         let frame = Frame { left: LEFT + PANEL_EVERY * index as f64, top, panel };
         frame.draw(&mut out, &sweeps);
     }
-    out.push_str("</svg>\n");
-    out
+    out.finish()
 }
 
-fn legend(out: &mut String, y: f64, index: usize, sweep: &Sweep) {
+fn legend(out: &mut Svg, y: f64, index: usize, sweep: &Sweep) {
     let colour = COLOURS[index % COLOURS.len()];
-    let _ = writeln!(out, "<circle cx=\"36\" cy=\"{:.1}\" r=\"5\" fill=\"{colour}\"/>", y - 4.5);
+    out.element(&format!("<circle cx=\"36\" cy=\"{:.1}\" r=\"5\" fill=\"{colour}\"/>", y - 4.5));
     let words = format!("{}: {}", sweep.label(), headline(sweep));
-    text(out, 50.0, y, "soft", &words);
+    out.words((50.0, y), "soft", &words);
 }
 
 /// What a panel shows of a point.
@@ -154,7 +148,7 @@ impl Frame<'_> {
         self.top + PANEL_HEIGHT * (1.0 - self.panel.up.share(value))
     }
 
-    fn draw(&self, out: &mut String, sweeps: &[&Sweep]) {
+    fn draw(&self, out: &mut Svg, sweeps: &[&Sweep]) {
         self.axes(out);
         if let [only] = sweeps {
             self.bounds(out, only);
@@ -166,37 +160,35 @@ impl Frame<'_> {
         }
     }
 
-    fn axes(&self, out: &mut String) {
+    fn axes(&self, out: &mut Svg) {
         let Panel { title, x, y, across, up } = self.panel;
         let (bottom, right) = (self.top + PANEL_HEIGHT, self.left + PANEL_WIDTH);
-        text(out, self.left, self.top - 12.0, "title", title);
+        out.words((self.left, self.top - 12.0), "title", title);
         for tick in across.ticks(7) {
             let at = self.x(tick);
             line(out, "grid", (at, self.top), (at, bottom));
-            text(out, at, bottom + 18.0, "tick mid", &x.label(tick));
+            out.words((at, bottom + 18.0), "tick mid", &x.label(tick));
         }
         for tick in up.ticks(7) {
             let at = self.y(tick);
             line(out, "grid", (self.left, at), (right, at));
-            text(out, self.left - 8.0, at + 4.0, "tick end", &y.label(tick));
+            out.words((self.left - 8.0, at + 4.0), "tick end", &y.label(tick));
         }
-        let _ = writeln!(
-            out,
+        out.element(&format!(
             "<rect class=\"frame\" x=\"{:.1}\" y=\"{:.1}\" width=\"{PANEL_WIDTH}\" height=\"{PANEL_HEIGHT}\"/>",
             self.left, self.top
-        );
-        text(out, self.left + PANEL_WIDTH / 2.0, bottom + 40.0, "soft mid", x.name());
+        ));
+        out.words((self.left + PANEL_WIDTH / 2.0, bottom + 40.0), "soft mid", x.name());
         let (label_x, label_y) = (self.left - 54.0, self.top + PANEL_HEIGHT / 2.0);
-        let _ = writeln!(
-            out,
+        out.element(&format!(
             "<text class=\"soft mid\" x=\"{label_x:.1}\" y=\"{label_y:.1}\" transform=\"rotate(-90 {label_x:.1} \
              {label_y:.1})\">{}</text>",
             y.name()
-        );
+        ));
     }
 
     /// The two asymptotes and the knee where they meet.
-    fn bounds(&self, out: &mut String, sweep: &Sweep) {
+    fn bounds(&self, out: &mut Svg, sweep: &Sweep) {
         let Curve::Knee(knee) = &sweep.fit.curve else { return };
         let (r0_s, xmax, depth) = (knee.r0_ns.value / 1e9, knee.xmax.value, knee.depth.value);
         let Panel { x, y, across, up, .. } = self.panel;
@@ -222,11 +214,11 @@ impl Frame<'_> {
             let (class, shift) = if self.panel.across.share(depth) > 0.6 { ("note end", -6.0) } else { ("note", 6.0) };
             // Where the curve is not: below it on the right, above it on the left.
             let height = if matches!(y, Figure::Iops) { PANEL_HEIGHT - 12.0 } else { 18.0 };
-            text(out, across + shift, self.top + height, class, &words);
+            out.words((across + shift, self.top + height), class, &words);
         }
     }
 
-    fn curve(&self, out: &mut String, sweep: &Sweep, colour: &str) {
+    fn curve(&self, out: &mut Svg, sweep: &Sweep, colour: &str) {
         let (Some(first), Some(last)) = (sweep.points.first(), sweep.points.last()) else { return };
         let depths = Axis::exact(f64::from(first.depth), f64::from(last.depth));
         let Panel { x, y, .. } = self.panel;
@@ -243,45 +235,36 @@ impl Frame<'_> {
         self.path(out, "curve", colour, &curve);
     }
 
-    fn path(&self, out: &mut String, class: &str, colour: &str, points: &[(f64, f64)]) {
+    fn path(&self, out: &mut Svg, class: &str, colour: &str, points: &[(f64, f64)]) {
         if points.len() < 2 {
             return;
         }
         let steps: Vec<String> = points.iter().map(|(x, y)| format!("{:.1},{:.1}", self.x(*x), self.y(*y))).collect();
         let stroke = if colour.is_empty() { String::new() } else { format!(" stroke=\"{colour}\"") };
-        let _ = writeln!(out, "<polyline class=\"{class}\"{stroke} points=\"{}\"/>", steps.join(" "));
+        out.element(&format!("<polyline class=\"{class}\"{stroke} points=\"{}\"/>", steps.join(" ")));
     }
 
-    fn point(&self, out: &mut String, point: &Point, colour: &str) {
+    fn point(&self, out: &mut Svg, point: &Point, colour: &str) {
         let Panel { x, y, .. } = self.panel;
         let (across, up) = (self.x(x.of_point(point)), self.y(y.of_point(point)));
         if matches!(y, Figure::Iops) && point.error > 0.01 {
             let spread = 1.96 * point.error;
             let (high, low) = (self.y(point.iops * (1.0 + spread)), self.y(point.iops * (1.0 - spread).max(0.05)));
-            let _ = writeln!(
-                out,
+            out.element(&format!(
                 "<line class=\"bar\" stroke=\"{colour}\" x1=\"{across:.1}\" x2=\"{across:.1}\" y1=\"{high:.1}\" \
                  y2=\"{low:.1}\"/>"
-            );
+            ));
         }
         let title =
             format!("{} in flight: {} IOPS, {}", point.depth, short_count(point.iops), short_time(point.latency_ns));
-        let _ = writeln!(
-            out,
-            "<circle class=\"dot\" cx=\"{across:.1}\" cy=\"{up:.1}\" r=\"4.5\" fill=\"{colour}\"><title>{title}</title></circle>"
-        );
+        out.element(&format!("<circle class=\"dot\" cx=\"{across:.1}\" cy=\"{up:.1}\" r=\"4.5\" fill=\"{colour}\"><title>{title}</title></circle>"
+        ));
     }
 }
 
-fn text(out: &mut String, x: f64, y: f64, class: &str, words: &str) {
-    let words = words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let _ = writeln!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{words}</text>");
-}
-
-fn line(out: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
-    let _ = writeln!(
-        out,
+fn line(out: &mut Svg, class: &str, from: (f64, f64), to: (f64, f64)) {
+    out.element(&format!(
         "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
         from.0, from.1, to.0, to.1
-    );
+    ));
 }
