@@ -43,6 +43,7 @@ mod suite;
 mod surroundings;
 mod sweep;
 mod terminal;
+mod words;
 mod worker;
 
 use std::path::Path;

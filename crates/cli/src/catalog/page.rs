@@ -7,6 +7,7 @@ use volume::{Behaviour, Burst, Counted, Kind, Law, Limit, Scope, Source, names_m
 
 use super::answer::{Answer, Row};
 use super::question::Question;
+use crate::words::{amount, cited};
 
 /// Everything that is known, in lines that fit.
 pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>, style: Style) -> String {
@@ -134,8 +135,7 @@ impl Page {
 
     fn price(&mut self, volume: &Resolved) {
         let Some(price) = &volume.spec.price else { return };
-        let cents = (price.per_month * 100.0).round() as u64;
-        let amount = format!("{}.{:02}", grouped(cents / 100), cents % 100);
+        let amount = amount(price.per_month);
         // A price that is one number is said already.
         let rule = match price.rule.split_once(" (") {
             Some((rule, note)) if rule == amount => format!(" ({note}"),
@@ -170,11 +170,6 @@ impl Page {
             self.sheet.wrapped("  * ", item);
         }
     }
-}
-
-fn cited(source: &Source) -> String {
-    let title = format!("\"{}\"", source.title);
-    if source.date.is_empty() { title } else { format!("{title}, {}", source.date) }
 }
 
 /// `a bucket of 5,400,000 credits`; what limits bytes saves bytes.

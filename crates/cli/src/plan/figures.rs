@@ -4,11 +4,7 @@ use plan::{Candidate, Failure, Money, Need, Requirement};
 use units::{Bytes, Nanos, count, grouped, significant};
 use volume::catalogue::Origin;
 
-/// `1,234.50`.
-pub(super) fn amount(value: f64) -> String {
-    let cents = (value * 100.0).round() as u64;
-    format!("{}.{:02}", grouped(cents / 100), cents % 100)
-}
+use crate::words::amount;
 
 /// `141.92 USD a month`.
 pub(super) fn price(money: &Money) -> String {

@@ -5,7 +5,8 @@ use report::{Sheet, Style};
 use units::significant;
 
 use super::Answer;
-use super::figures::{self, amount, holds, limit, name, price, provisioned, size, split, time, wanted, whole};
+use super::figures::{self, holds, limit, name, price, provisioned, size, split, time, wanted, whole};
+use crate::words::{amount, cited};
 
 /// How many of those that are not enough are told without being asked.
 const MISSING: usize = 6;
@@ -333,12 +334,4 @@ pub(super) fn arithmetic(answer: &Answer) -> Vec<String> {
         }
     }
     lines
-}
-
-fn cited(source: &volume::Source) -> String {
-    match (source.title.is_empty(), source.date.is_empty()) {
-        (true, _) => "no source".to_owned(),
-        (false, true) => format!("\"{}\"", source.title),
-        (false, false) => format!("\"{}\", {}", source.title, source.date),
-    }
 }

@@ -4,7 +4,8 @@ use plan::Candidate;
 use report::Svg;
 
 use super::Answer;
-use super::figures::{amount, time, wanted};
+use super::figures::{time, wanted};
+use crate::words::amount;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 520.0;

@@ -4,8 +4,9 @@ use plan::{Candidate, Failure};
 use serde_json::{Value, json};
 
 use super::Answer;
-use super::figures::{self, amount, holds, limit, name, time, wanted};
+use super::figures::{self, holds, limit, name, time, wanted};
 use super::page::arithmetic;
+use crate::words::amount;
 
 /// A table of all that meet the need, and of those that do not with the reason.
 pub(super) fn markdown(answer: &Answer) -> String {

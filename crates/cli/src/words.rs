@@ -1,0 +1,34 @@
+//! Prices and sources, as all pages word them.
+
+use units::grouped;
+use volume::Source;
+
+/// An amount of money: `1,234.50`.
+pub(crate) fn amount(value: f64) -> String {
+    let cents = (value * 100.0).round() as u64;
+    format!("{}.{:02}", grouped(cents / 100), cents % 100)
+}
+
+/// The title of a source and its date, as far as they are known.
+pub(crate) fn cited(source: &Source) -> String {
+    match (source.title.is_empty(), source.date.is_empty()) {
+        (true, _) => "no source".to_owned(),
+        (false, true) => format!("\"{}\"", source.title),
+        (false, false) => format!("\"{}\", {}", source.title, source.date),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_and_sources_say_what_is_known() {
+        assert_eq!(amount(1234.5), "1,234.50");
+        let mut source = Source { title: "prices".to_owned(), ..Source::default() };
+        assert_eq!(cited(&source), "\"prices\"");
+        source.date = "2026-09".to_owned();
+        assert_eq!(cited(&source), "\"prices\", 2026-09");
+        assert_eq!(cited(&Source::default()), "no source");
+    }
+}
