@@ -59,6 +59,15 @@ fn workloads_tell_their_arithmetic() {
 }
 
 #[test]
+fn prices_of_several_machines_say_how_many_volumes_they_are_for() {
+    let each = planned("plan --iops 15k --machines 4 --provider gcp/hyperdisk-balanced --no-simulation", "100");
+    assert!(each.contains("a month for 4 volumes (us-central1"), "{each}");
+    let shared = "plan --throughput 400MiB/s --machines 4 --read-only --provider gcp/hyperdisk-ml";
+    let shared = planned(shared, "100");
+    assert!(shared.contains("1 of 1 were confirmed by simulation"), "{shared}");
+}
+
+#[test]
 fn impossible_needs_are_an_answer() {
     let text = planned("plan --iops 10k --latency 10us --provider gcp --provider aws", "100");
     assert!(text.contains("Nothing in the catalogue meets this need"), "{text}");
@@ -79,6 +88,7 @@ fn programs_get_one_document_and_files_by_their_ending() {
     assert_eq!(document.at("fathom_plan"), &Json::Whole(1));
     let best = document.items("meeting")[0].clone();
     assert_eq!(best.at("meets"), &Json::Bool(true));
+    assert_eq!(document.find("next_step/confirmed"), Some(&Json::Bool(true)));
     for key in ["price/parts/capacity", "price/region", "price/date", "price/per_iops", "jobs/iodepth", "limit/name"] {
         assert!(best.find(key).is_some(), "{key}");
     }

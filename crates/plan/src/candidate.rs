@@ -24,6 +24,10 @@ pub struct Candidate {
     pub limit: Option<Cap>,
     /// How far that is above what is wanted: 0.25 for a quarter. Below zero for one that does not meet it.
     pub headroom: f64,
+    /// Machines that use it, or one like it each.
+    pub machines: u32,
+    /// How many like it are bought: one that machines share, or one for each of them.
+    pub volumes: u32,
     /// Operations a second that were asked for, of one machine.
     pub rate: f64,
     /// Bytes of one of them.
@@ -143,10 +147,15 @@ impl Candidate {
         self.price.as_ref().filter(|price| price.whole())
     }
 
-    /// What one of the operations a second costs in a month, by what the volume gives.
+    /// Operations a second of all machines together, by what the volumes give.
+    fn given_iops(&self) -> Option<f64> {
+        Some(self.limit.as_ref()?.iops * f64::from(self.machines))
+    }
+
+    /// What one of the operations a second costs in a month, by what the volumes give.
     #[must_use]
     pub fn price_per_iops(&self) -> Option<f64> {
-        Some(self.known_price()?.per_month / (self.limit.as_ref()?.iops))
+        Some(self.known_price()?.per_month / self.given_iops()?)
     }
 
     /// What one MiB a second costs in a month.
@@ -158,7 +167,7 @@ impl Candidate {
     /// Operations a second for each GB.
     #[must_use]
     pub fn iops_per_gb(&self) -> Option<f64> {
-        Some(self.limit.as_ref()?.iops / (self.spec.size.get() as f64 / 1e9))
+        Some(self.given_iops()? / (f64::from(self.volumes) * self.spec.size.get() as f64 / 1e9))
     }
 
     /// Jobs and the depth of each that keep enough in flight, at most 64 a job until there are 64 of them.

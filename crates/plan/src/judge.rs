@@ -1,6 +1,6 @@
 //! Whether one volume, with its numbers, does what is wanted.
 
-use volume::closed::{Cap, Load, Part, Prediction, caps};
+use volume::closed::{Bucket, Cap, Load, Part, Prediction, Wait, caps};
 use volume::{Behaviour, Scope, Spec};
 
 use crate::candidate::{Failure, Requirement};
@@ -47,7 +47,7 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
     }
     let alone_secs = laws.alone_secs(spec, load);
     let is_drive = matches!(spec.behaviour, Behaviour::Drive(_));
-    let waits = || caps.iter().map(|cap| cap.wait(rate));
+    let waits = || caps.iter().map(|cap| wait(cap, spec, rate, need.readers()));
     // A limit that is used up makes everything wait as long as the queue is: what is in flight decides.
     let mean_secs = alone_secs.map(|alone| alone + CAUTION * waits().map(|wait| wait.mean_secs).sum::<f64>());
     let share = need.percentile.map_or(0.99, |(share, _)| share);
@@ -107,19 +107,28 @@ fn unknown(caps: Vec<Cap>) -> Judged {
 /// Caps as one of so many machines sees them: those of the volume are divided among them.
 fn shared_caps(spec: &Spec, load: &Load, readers: f64) -> Vec<Cap> {
     let mut caps = caps(spec, load);
-    if readers > 1.0 {
-        for cap in &mut caps {
-            let of_volume = match cap.part {
-                Part::Limit(index) => spec.limits.get(index).is_some_and(|limit| limit.scope == Scope::Volume),
-                Part::Station(index) => spec.stations.get(index).is_some_and(|station| station.scope == Scope::Volume),
-            };
-            if of_volume {
-                cap.iops /= readers;
-            }
-        }
-        caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    for cap in &mut caps {
+        let sharers = sharers(spec, cap, readers);
+        cap.iops /= sharers;
+        cap.bucket = cap.bucket.map(|held| Bucket { most: held.most / sharers, at_start: held.at_start / sharers });
     }
+    caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
     caps
+}
+
+/// How many of the machines go through one cap: all of them through what is the volume's, one through what is its own.
+fn sharers(spec: &Spec, cap: &Cap, readers: f64) -> f64 {
+    let scope = match cap.part {
+        Part::Limit(index) => spec.limits.get(index).map(|limit| &limit.scope),
+        Part::Station(index) => spec.stations.get(index).map(|station| &station.scope),
+    };
+    if scope == Some(&Scope::Volume) { readers } else { 1.0 }
+}
+
+/// Waiting before a cap that is divided among machines: in one queue with the requests of all of them.
+fn wait(cap: &Cap, spec: &Spec, rate: f64, readers: f64) -> Wait {
+    let sharers = sharers(spec, cap, readers);
+    Cap { iops: cap.iops * sharers, ..cap.clone() }.wait(rate * sharers)
 }
 
 /// A drive's heads as a cap: with a full queue where operations are random, on its inner tracks where they are not.

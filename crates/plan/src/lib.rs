@@ -25,4 +25,4 @@ pub use laws::Laws;
 pub use need::{Demand, Need};
 pub use rank::{Nearest, Ranking, rank};
 pub use search::{candidates, machines, named};
-pub use trial::{Outcome, Trial, confirm, plan};
+pub use trial::{Outcome, Trial, best, confirm, plan};

@@ -373,6 +373,8 @@ impl Search<'_> {
             price,
             headroom: tightest.map_or(f64::INFINITY, tightness) - 1.0,
             limit: tight.and_then(|judged| judged.caps.first().cloned()),
+            machines: self.need.machines.max(1),
+            volumes: self.need.copies() as u32,
             rate,
             block: demand.map_or(4096.0, |demand| demand.load.mean_bytes()),
             in_flight: finite(mean_secs).map(|secs| secs * rate),

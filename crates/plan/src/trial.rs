@@ -13,7 +13,9 @@ use crate::search;
 pub struct Trial {
     /// The volume, as it is asked for.
     pub volume: String,
-    /// Operations a second that have to pass.
+    /// Machines it is attached to, each with the same load.
+    pub machines: u32,
+    /// Operations a second that have to pass, of each machine.
     pub rate: f64,
     /// Bytes of each.
     pub block: u32,
@@ -21,13 +23,13 @@ pub struct Trial {
     pub read_share: f64,
     /// Whether each begins where the last one ended.
     pub sequential: bool,
-    /// As many in flight as never leave the volume idle.
+    /// As many in flight on each machine as never leave the volume idle.
     pub in_flight: f64,
     /// Whether latency matters: then operations come by chance, at the rate. Else they follow one another.
     pub timed: Option<f64>,
 }
 
-/// What came of a simulation.
+/// What came of a simulation, of each machine on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// Operations a second.
@@ -63,6 +65,28 @@ pub fn plan(
     }
     let ranking = rank(&candidates);
     (candidates, ranking)
+}
+
+/// The best for a need, checked as [`plan`] checks it; of those that cost more nothing is simulated.
+pub fn best(need: &Need, laws: &mut Laws, simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>) -> Option<Candidate> {
+    let volumes = search::named(need).unwrap_or_default();
+    let (mut checked, mut candidates) = (vec![false; volumes.len()], Vec::new());
+    let mut whose = Vec::new();
+    for (listed, keys) in &volumes {
+        if let Some(found) = search::candidate(need, listed, keys, 1.0, laws) {
+            candidates.push(found);
+            whose.push((listed, keys.as_str()));
+        }
+    }
+    // Whatever falls short is made larger and stands where its new price puts it.
+    while let Some(first) = rank(&candidates).best {
+        if checked[first] {
+            return Some(candidates.swap_remove(first));
+        }
+        checked[first] = true;
+        candidates[first] = tried(need, whose[first], candidates[first].clone(), laws, simulate);
+    }
+    None
 }
 
 fn tried(
@@ -145,21 +169,17 @@ fn shortfall(
     Some(bounds.into_iter().filter_map(over).collect())
 }
 
-/// What is to be simulated of one demand. What machines let through is not shared: a volume that many read is looked at
-/// without any of them.
+/// What is to be simulated of one demand.
 fn trial(need: &Need, demand: &Demand, candidate: &Candidate) -> Trial {
-    let readers = need.readers();
-    let keys = candidate.spec.name.split(',');
-    let volume = keys.filter(|pair| readers <= 1.0 || !pair.starts_with("machine=")).collect::<Vec<_>>().join(",");
-    let rate = demand.rate * readers;
     let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
     Trial {
-        volume,
-        rate,
+        volume: candidate.spec.name.clone(),
+        machines: need.readers() as u32,
+        rate: demand.rate,
         block: demand.load.bytes.read,
         read_share: need.read_share,
         sequential: demand.load.sequential,
-        in_flight: (2.0 * rate * candidate.alone_secs.unwrap_or(0.001)).max(if is_drive { 32.0 } else { 4.0 }),
+        in_flight: (2.0 * demand.rate * candidate.alone_secs.unwrap_or(0.001)).max(if is_drive { 32.0 } else { 4.0 }),
         timed: None,
     }
 }

@@ -88,6 +88,63 @@ fn a_machine_that_is_named_limits() {
 }
 
 #[test]
+fn machines_that_share_a_volume_wait_no_longer_than_one_with_all_their_load() {
+    let need = |machines: u32, iops: f64| Need {
+        iops: Some(iops),
+        mean: Some(Nanos::from_millis(50)),
+        machines,
+        shared: true,
+        volumes: vec!["gcp/hyperdisk-ml,size=1TiB,throughput=400MiB/s".to_owned()],
+        ..Need::default()
+    };
+    let found = |machines, iops| ranked(&need(machines, iops)).0.remove(0);
+    let (one, many) = (found(1, 6_380.0), found(64, 6_380.0 / 64.0));
+    let (of_one, of_many) = (one.mean_secs.unwrap(), many.mean_secs.unwrap());
+    assert!(one.meets() && (of_many / of_one - 1.0).abs() < 1e-6, "{of_one} s and {of_many} s");
+}
+
+#[test]
+fn prices_for_each_operation_count_the_operations_of_all_machines() {
+    let need = |machines: u32| Need {
+        iops: Some(15_000.0),
+        machines,
+        volumes: vec!["gcp/hyperdisk-balanced".to_owned()],
+        ..Need::default()
+    };
+    let found = |machines| ranked(&need(machines)).0.remove(0);
+    let (one, four) = (found(1), found(4));
+    assert!((price_of(&four) / price_of(&one) - 4.0).abs() < 1e-9 && four.volumes == 4);
+    assert!((four.price_per_iops().unwrap() / one.price_per_iops().unwrap() - 1.0).abs() < 1e-9);
+    assert!((four.iops_per_gb().unwrap() / one.iops_per_gb().unwrap() - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_best_passes_its_trial_or_is_bought_larger() {
+    let volumes = ["gcp/hyperdisk-balanced", "aws/gp3"].map(str::to_owned).to_vec();
+    let need = Need { iops: Some(15_000.0), capacity: Some(1 << 40), volumes, ..Need::default() };
+    let outcome = |iops| Some(plan::Outcome { iops, mean_secs: 0.0, percentile_secs: 0.0 });
+    let mut tried = 0;
+    let generous = &mut |trial: &plan::Trial| {
+        tried += 1;
+        outcome(trial.rate)
+    };
+    let first = plan::best(&need, &mut Laws::default(), generous).unwrap();
+    assert_eq!((first.survived, first.margin, tried), (Some(true), 1.0, 1));
+    // Each gives a tenth less than it says.
+    let strict = &mut |trial: &plan::Trial| {
+        let asked: f64 = trial.volume.split("iops=").nth(1)?.split(',').next()?.parse().ok()?;
+        outcome(asked / 1.1)
+    };
+    let second = plan::best(&need, &mut Laws::default(), strict).unwrap();
+    assert_eq!((second.survived, second.margin), (Some(true), 1.15));
+    assert!(price_of(&second) > price_of(&first), "{} after {}", second.spec.name, first.spec.name);
+}
+
+fn price_of(candidate: &Candidate) -> f64 {
+    candidate.known_price().unwrap().per_month
+}
+
+#[test]
 #[allow(clippy::disallowed_methods, reason = "how long it takes is what is tested")]
 fn the_whole_catalogue_is_ranked_in_less_than_a_second() {
     let need = Need {

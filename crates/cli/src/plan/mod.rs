@@ -61,10 +61,10 @@ fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> 
         (!options.no_simulation && signals.end().is_none()).then(|| verify::simulate(trial, seed, signals)).flatten()
     };
     let (candidates, ranking) = plan::plan(&need, &mut laws, &mut simulate);
-    let next = (!need.demands().is_empty()).then(|| {
-        let twice = need.times(2.0);
-        let found = plan::candidates(&twice, &mut laws);
-        plan::rank(&found).best.map(|best| found[best].clone())
+    let next = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
+        // What twice as much costs is worth knowing, whatever the budget of today is.
+        let twice = Need { budget: None, ..need.times(2.0) };
+        plan::best(&twice, &mut laws, &mut simulate)
     });
     let first = ranking.meeting.first().copied();
     let told = [ranking.best.or(first), ranking.fastest];

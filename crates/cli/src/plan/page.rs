@@ -2,7 +2,7 @@
 
 use plan::{Candidate, Need};
 use report::{Sheet, Style};
-use units::significant;
+use units::{grouped, significant};
 
 use super::Answer;
 use super::figures::{self, holds, limit, name, price, provisioned, size, split, time, wanted, whole};
@@ -98,7 +98,11 @@ impl Page {
             Some(money) => {
                 let split = split(money);
                 let split = if split.contains(',') { format!(": {split}") } else { String::new() };
-                self.labelled("  price", &format!("{} ({}){split}", price(money), holds(money)));
+                let bought = match candidate.volumes {
+                    1 => String::new(),
+                    volumes => format!(" for {} volumes", grouped(u64::from(volumes))),
+                };
+                self.labelled("  price", &format!("{}{bought} ({}){split}", price(money), holds(money)));
             }
             None => self.labelled("  price", "not known"),
         }

@@ -172,6 +172,7 @@ pub(super) fn json(answer: &Answer) -> String {
             "volume": next.spec.name,
             "price_per_month": next.known_price().map(|money| money.per_month),
             "currency": next.known_price().map(|money| &money.currency),
+            "confirmed": next.survived,
         })),
         "meeting": of(&ranking.meeting),
         "missing": of(&ranking.missing),
@@ -215,7 +216,7 @@ fn candidate(answer: &Answer, index: usize, candidate: &Candidate) -> Value {
         "price": price, "latency_ns": ns(candidate.mean_secs), "percentile_ns": ns(candidate.percentile_secs),
         "in_flight": candidate.in_flight, "jobs": jobs, "iops_per_gb": candidate.iops_per_gb(),
         "burst": candidate.burst.map(|(iops, secs)| json!({ "iops": iops, "secs": finite(secs) })),
-        "cpus": candidate.cpus, "machines": answer.machines_of(index), "confirmed": candidate.survived,
+        "volumes": candidate.volumes, "cpus": candidate.cpus, "machines": answer.machines_of(index), "confirmed": candidate.survived,
         "margin": candidate.margin, "as_of": candidate.about.as_of, "unknown": candidate.about.unknown,
         "latency_assumed": candidate.about.latency_assumed,
     })
