@@ -68,6 +68,15 @@ fn prices_of_several_machines_say_how_many_volumes_they_are_for() {
 }
 
 #[test]
+fn processors_choose_among_the_machines() {
+    let line = "plan --iops 10k --vcpus 8 --provider aws/gp3 --no-simulation";
+    let text = planned(line, "100");
+    assert!(text.contains(".2xlarge") && text.contains("let it through"), "{text}");
+    let text = planned("plan --iops 70k --vcpus 2 --provider aws/gp3 --no-simulation", "100");
+    assert!(text.contains("none with 2 vCPUs is known to let it through"), "{text}");
+}
+
+#[test]
 fn impossible_needs_are_an_answer() {
     let text = planned("plan --iops 10k --latency 10us --provider gcp --provider aws", "100");
     assert!(text.contains("Nothing in the catalogue meets this need"), "{text}");

@@ -1,6 +1,6 @@
 //! The least of each volume that meets a need: bisection of size and provisioned values over the closed form.
 
-use volume::catalogue::{self, Bounds, Listed, Resolved};
+use volume::catalogue::{self, Bounds, Listed, Machine, Resolved};
 
 use crate::candidate::{Candidate, Failure, Money, Requirement, iops_per_cpu};
 use crate::judge::{Judged, burst, judge};
@@ -112,10 +112,10 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
     let mut enough: Vec<(f64, String)> = Vec::new();
     for machine in catalogue::machines(&candidate.listed).unwrap_or_default() {
         // A row for a whole series says nothing about one of its machines.
-        if machine.ends_with('*') || !in_size(&machine, need.vcpus) {
+        if machine.name.ends_with('*') || need.vcpus.is_some_and(|vcpus| processors(&machine) != Some(vcpus)) {
             continue;
         }
-        let name = format!("{},machine={machine}", candidate.spec.name);
+        let name = format!("{},machine={}", candidate.spec.name, machine.name);
         let Ok(resolved) = catalogue::resolve_all(&[&name], &catalogue::no_files) else { continue };
         let spec = &resolved[0].spec;
         let judged: Vec<Judged> = demands.iter().map(|demand| judge(spec, need, demand, laws)).collect();
@@ -129,7 +129,7 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
             .filter_map(|(judged, demand)| Some(judged.caps.iter().find(of_machine)?.iops / demand.rate.max(1e-12)));
         let spare = spare.fold(f64::INFINITY, f64::min);
         if spare.is_finite() {
-            enough.push((spare, machine));
+            enough.push((spare, machine.name));
         }
     }
     enough.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
@@ -144,10 +144,9 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
     found
 }
 
-/// Whether a machine has so many processors, as far as its name says it.
-fn in_size(machine: &str, vcpus: Option<u32>) -> bool {
-    let Some(vcpus) = vcpus else { return true };
-    machine.rsplit('-').next().and_then(|size| size.parse::<u32>().ok()).is_none_or(|size| size == vcpus)
+/// The processors of a machine, from a table or, as in `n2-standard-8`, from its name.
+fn processors(machine: &Machine) -> Option<u32> {
+    machine.vcpus.or_else(|| machine.name.rsplit('-').find_map(|part| part.parse().ok()))
 }
 
 struct Search<'a> {

@@ -78,6 +78,26 @@ fn machines_that_let_it_through_are_named() {
 }
 
 #[test]
+fn machines_have_as_many_processors_as_were_asked_for() {
+    let need = |volume: &str, iops: f64| Need {
+        iops: Some(iops),
+        vcpus: Some(8),
+        volumes: vec![volume.to_owned()],
+        ..Need::default()
+    };
+    let of = |volume: &str, iops: f64| {
+        let need = need(volume, iops);
+        machines(&ranked(&need).0[0], &need, &mut Laws::default())
+    };
+    let aws = of("aws/gp3", 10_000.0);
+    assert!(!aws.is_empty() && aws.iter().all(|name| name.ends_with(".2xlarge")), "{aws:?}");
+    let azure = of("azure/premium-ssd-v2", 10_000.0);
+    assert!(!azure.is_empty() && azure.iter().all(|name| name.contains('8')), "{azure:?}");
+    // No machine of this size lets so much through, and one of which nobody says how large it is is not taken for one.
+    assert!(of("aws/io2", 200_000.0).is_empty());
+}
+
+#[test]
 fn a_machine_that_is_named_limits() {
     let need = Need { iops: Some(60_000.0), machine: Some("n2-standard-8".to_owned()), ..Need::default() };
     let (found, _) = ranked(&need);

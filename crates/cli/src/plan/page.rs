@@ -144,8 +144,14 @@ impl Page {
         if let Some(cpus) = candidate.cpus {
             self.labelled("  CPUs", &format!("{} to leave free for I/O", significant(cpus.max(0.1), 2)));
         }
-        if !machines.is_empty() {
-            self.labelled("  machine", &format!("{} or a larger one let it through", machines.join(", ")));
+        match need.vcpus {
+            _ if !machines.is_empty() => {
+                self.labelled("  machine", &format!("{} or a larger one let it through", machines.join(", ")));
+            }
+            Some(vcpus) if goes_by_machine(candidate) && need.machine.is_none() => {
+                self.labelled("  machine", &format!("none with {vcpus} vCPUs is known to let it through"));
+            }
+            _ => {}
         }
         if let Some(why) = &candidate.about.latency_assumed {
             self.labelled("  assumed", &format!("latency: {why}"));
@@ -273,6 +279,12 @@ impl Page {
             self.sheet.aside(0, &said);
         }
     }
+}
+
+/// Whether it is the machine, and not a number of processors alone, that limits it.
+fn goes_by_machine(candidate: &Candidate) -> bool {
+    let has = |name: &str| candidate.about.keys.iter().any(|key| key.name == name);
+    has("machine") && !has("vcpus")
 }
 
 /// Price and latency in a few words.

@@ -90,25 +90,34 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<Resolved>
     if problems.is_empty() { Ok(resolved) } else { Err(problems) }
 }
 
-/// The machines whose limits for a volume are known, each by the least name that its row of a table stands for; a `*` is
-/// anything without `-`, and may be asked for as it is.
+/// A machine whose limits for a volume are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The least name that its row of a table stands for; a `*` is anything without `-`, and may be asked for as it is.
+    pub name: String,
+    /// Its processors, where a table says them.
+    pub vcpus: Option<u32>,
+}
+
+/// The machines whose limits for a volume are known, by name.
 ///
 /// # Errors
 ///
 /// Everything that is wrong with the volume's name.
-pub fn machines(text: &str) -> Result<Vec<String>, Vec<Problem>> {
+pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
     let found = find(text, &no_files)?;
-    let tables = found.volume().keys.iter().find_map(|key| match &key.kind {
+    let tables = &found.provider.tables;
+    let id = found.volume().keys.iter().find_map(|key| match &key.kind {
         schema::KeyKind::Machine(id) => Some(id.as_str()),
         _ => None,
     });
-    let tables = tables.map_or_else(Vec::new, |id| {
-        found.provider.tables.iter().filter(|table| table.serves(id)).flat_map(|table| &table.rows).collect()
-    });
-    let mut names: Vec<String> = tables.into_iter().map(|row| table::least_name(&row.name)).collect();
+    let Some(id) = id else { return Ok(Vec::new()) };
+    let rows = tables.iter().filter(|table| table.serves(id)).flat_map(|table| &table.rows);
+    let mut names: Vec<String> = rows.map(|row| table::least_name(&row.name)).collect();
     names.sort_unstable();
     names.dedup();
-    Ok(names)
+    let machine = |name: String| Machine { vcpus: table::vcpus(tables, id, &name), name };
+    Ok(names.into_iter().map(machine).collect())
 }
 
 /// A volume whose keys are known.
@@ -296,7 +305,7 @@ fn machines_that_differ(found: &[Found]) -> Vec<Problem> {
     let mut known: BTreeMap<(&str, &str), &values::KeyValue> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {
-        let of_machine = machine_keys(volume);
+        let of_machine = machine_keys(volume.volume());
         for key in volume.values.keys.iter().filter(|key| of_machine.contains(&key.name.as_str())) {
             let other = *known.entry((volume.host(), &key.name)).or_insert(key);
             let said = key.origin != Origin::Default || other.origin != Origin::Default;
@@ -334,8 +343,7 @@ fn memories_that_differ(found: &[Found]) -> Vec<Problem> {
 
 /// The keys of a volume that say something about its machine: all that limits and stations of machines use, but for
 /// the size of the volume.
-fn machine_keys(found: &Found) -> Vec<&str> {
-    let volume = found.volume();
+fn machine_keys(volume: &VolumeType) -> Vec<&str> {
     let limits = volume.limits.iter().filter(|limit| limit.scope == Scope::Machine);
     let limits = limits.flat_map(|limit| [&limit.read, &limit.write, &limit.when].into_iter().flatten());
     let stations = volume.stations.iter().filter(|station| station.scope == Scope::Machine);

@@ -136,6 +136,13 @@ pub(super) fn find(tables: &[Table], id: &str, machine: &str) -> Option<Found> {
     Some(best)
 }
 
+/// The processors of a machine, where a table has a column for them.
+pub(super) fn vcpus(tables: &[Table], id: &str, machine: &str) -> Option<u32> {
+    let found = find(tables, id, machine)?;
+    let (_, value) = found.cells.into_iter().find(|(column, _)| column == "vcpus")?;
+    value?.number().map(|vcpus| vcpus as u32)
+}
+
 /// The tier for a size in GiB: the first whose `upto_gib` is enough.
 pub(super) fn tier(tables: &[Table], id: &str, gib: f64) -> Option<Found> {
     let table = tables.iter().find(|table| table.serves(id))?;

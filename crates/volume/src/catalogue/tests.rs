@@ -443,3 +443,34 @@ fn the_hyperdisk_law_is_that_of_the_measurement() {
     let mean = law.mean().get() as f64 / 1e3;
     assert!((mean / 1314.62 - 1.0).abs() < 0.01 && (32e6 / mean / 24_097.33 - 1.0).abs() < 0.01, "{mean}");
 }
+
+#[test]
+fn machines_are_told_with_their_processors() {
+    let vcpus = |volume: &str, name: &str| {
+        let machines = machines(volume).unwrap();
+        machines.into_iter().find(|machine| machine.name == name).map(|machine| machine.vcpus)
+    };
+    for (name, processors) in [("m5.large", Some(2)), ("c4.8xlarge", Some(36)), ("m8i.96xlarge", None)] {
+        assert_eq!(vcpus("aws/gp3", name), Some(processors), "{name}");
+    }
+    for (name, processors) in [("D8s_v5", 8), ("E112ib*_v5", 112), ("D8s_v3", 8)] {
+        assert_eq!(vcpus("azure/premium-ssd-v2", name), Some(Some(processors)), "{name}");
+    }
+    assert_eq!(vcpus("gcp/pd-ssd@2019", "c2-*-30"), Some(Some(30)));
+    assert_eq!(vcpus("aws/gp3", "m5.nano"), None);
+}
+
+#[test]
+fn what_a_machine_allows_is_not_what_is_provisioned() {
+    for (volume, iops) in [
+        ("azure/premium-ssd-v2,size=100GiB,iops=10000,machine=D8s_v6", 10_000.0),
+        ("azure/ultra,size=1TiB,iops=5000,machine=E8bds_v6", 5_000.0),
+        ("gcp/hyperdisk-extreme,size=1TiB,iops=20000,machine=c4-standard-192", 20_000.0),
+    ] {
+        let spec = resolve(volume).unwrap_or_else(|problems| panic!("{volume}: {problems:?}"));
+        let lowest = crate::closed::caps(&spec, &crate::closed::Load::of(Kind::Read, 4096, f64::INFINITY))[0].iops;
+        assert!((lowest / iops - 1.0).abs() < 1e-3, "{volume}: {lowest}");
+    }
+    // Processors are the machine's, and a key of theirs may not say otherwise.
+    assert!(resolve("gcp/pd-ssd@2019,machine=c2-standard-8,vcpus=32").is_err());
+}

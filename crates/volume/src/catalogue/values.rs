@@ -347,8 +347,10 @@ impl Finder<'_> {
             return;
         };
         self.found.table_source = found.source;
+        // `vcpus` of a machine is what the key of this name is about; its `iops` are not those of the volume.
+        let of_machine = super::machine_keys(self.volume);
         for (column, value) in found.cells {
-            if self.volume.keys.iter().any(|key| key.name == column) {
+            if of_machine.contains(&column.as_str()) {
                 self.set(&column, value.clone(), String::new());
             }
             self.set(&format!("machine_{column}"), value, String::new());
