@@ -68,6 +68,26 @@ fn prices_of_several_machines_say_how_many_volumes_they_are_for() {
 }
 
 #[test]
+fn a_rate_at_the_limit_within_a_latency_is_told_as_a_loop() {
+    let text = planned("plan --iops 160k --latency 2ms --provider gcp/hyperdisk-balanced --no-simulation", "100");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["has no end at this rate", "A loop with 320 in flight has 160,000 IOPS at 2.00 ms", "size=320GiB"] {
+        assert!(flat.contains(part), "`{part}` is missing from:\n{text}");
+    }
+}
+
+#[test]
+fn what_is_not_known_of_a_machine_or_of_a_region_is_told() {
+    let line = "plan --iops 60k --machine n2-standard-8 --provider gcp/hyperdisk-balanced --no-simulation";
+    let text = planned(line, "100");
+    assert!(text.contains("what n2-standard-8 lets through to it is not known, and not counted"), "{text}");
+    let text = planned("plan --iops 1k --region mars --no-simulation", "120");
+    assert!(text.contains("no price here is of mars"), "{text}");
+    let text = planned("plan --iops 1k --region us-central1 --no-simulation", "120");
+    assert!(!text.contains("no price here"), "{text}");
+}
+
+#[test]
 fn processors_choose_among_the_machines() {
     let line = "plan --iops 10k --vcpus 8 --provider aws/gp3 --no-simulation";
     let text = planned(line, "100");
@@ -152,6 +172,7 @@ fn bad_values_are_located_all_at_once() {
         ("plan --iops 1k --p99 1ms --p999 2ms", "two percentiles"),
         ("plan --iops 1k -o plan.pdf", ".svg"),
         ("plan --from /nowhere/run.json", "No such file"),
+        ("plan --iops 1k --budget -5", "--budget=-5"),
     ] {
         let outcome = run(&mut fathom(words(line))).expect_code(2);
         assert!(outcome.stderr.contains(part), "{line}: `{part}` is missing from:\n{}", outcome.stderr);

@@ -205,12 +205,12 @@ impl Search<'_> {
         let mut low = least.max(wanted).min(most);
         // The smallest of some types lets less than one operation a second through, and cannot be asked for.
         let smallest = self.fullest(&sized(low));
-        let mut enough = smallest.clone().filter(|(_, found)| self.is_enough(&found.spec));
+        let mut enough = smallest.filter(|(_, found)| self.is_enough(&found.spec));
         if enough.is_none() {
             let mut high = most;
             let largest = self.fullest(&sized(high))?;
             if !self.is_enough(&largest.1.spec) {
-                return self.short(smallest.map(|(pairs, _)| pairs), &largest.0);
+                return self.short((low, high), &sized);
             }
             enough = Some(largest);
             while high - low > 1 {
@@ -225,17 +225,34 @@ impl Search<'_> {
         self.finish(&pairs)
     }
 
-    /// What falls short even at its largest; the smallest where that falls short by as much.
-    fn short(&mut self, smallest: Option<Pairs>, largest: &Pairs) -> Option<Candidate> {
-        let large = self.finish(largest)?;
-        let small = smallest.and_then(|pairs| self.finish(&pairs));
-        let short = |found: &Candidate| found.failures.iter().map(Failure::short_by).fold(1.0, f64::max);
-        match small {
-            Some(small) if small.failures.len() <= large.failures.len() && short(&small) <= short(&large) => {
-                Some(small)
+    /// What falls short even at its largest: the smallest that falls short by no more than that.
+    fn short(&mut self, (low, high): (u64, u64), sized: &dyn Fn(u64) -> Pairs) -> Option<Candidate> {
+        let of = |search: &mut Self, size: u64| {
+            let (pairs, _) = search.fullest(&sized(size))?;
+            search.finish(&pairs)
+        };
+        let largest = of(self, high)?;
+        let mut nearest = largest.clone();
+        let short = |found: &Candidate| {
+            let all = || found.failures.iter().map(Failure::short_by);
+            (all().count(), all().fold(1.0, f64::max))
+        };
+        let most = short(&largest);
+        let as_near = |found: &Candidate| short(found).0 <= most.0 && short(found).1 <= most.1 * (1.0 + 1e-9);
+        let (mut low, mut high) = (low.saturating_sub(1), high);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match of(self, middle).filter(as_near) {
+                Some(found) => (high, nearest) = (middle, found),
+                None => low = middle,
             }
-            _ => Some(large),
         }
+        // What stands in the way is what a larger one meets as well, not the size.
+        for failure in &mut nearest.failures {
+            let same = largest.failures.iter().find(|other| other.requirement == failure.requirement);
+            failure.limit = same.map_or(failure.limit.clone(), |same| same.limit.clone());
+        }
+        Some(nearest)
     }
 
     /// The least and the most of the size, in whole units, where it can be chosen; the unit and its bytes.

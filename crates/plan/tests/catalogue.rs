@@ -70,6 +70,19 @@ fn impossible_needs_name_the_wish_and_the_nearest() {
 }
 
 #[test]
+fn what_falls_short_is_told_at_the_least_size_that_comes_as_near() {
+    let need = Need {
+        iops: Some(160_000.0),
+        mean: Some(Nanos::from_millis(2)),
+        volumes: vec!["gcp/hyperdisk-balanced".to_owned()],
+        ..Need::default()
+    };
+    let found = ranked(&need).0.remove(0);
+    assert!(!found.meets());
+    assert_eq!(found.spec.size.get(), 320 << 30);
+}
+
+#[test]
 fn machines_that_let_it_through_are_named() {
     let need = Need { iops: Some(60_000.0), volumes: vec!["gcp/pd-ssd".to_owned()], ..Need::default() };
     let (found, _) = ranked(&need);

@@ -25,6 +25,7 @@ Exit codes: 0 planned, 2 something could not be read, 3 I/O error";
 
 /// Options of `fathom plan`.
 #[derive(Clone, Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub(crate) struct PlanOptions {
     /// Operations a second: 15000, 15k
     #[arg(long, value_name = "N")]

@@ -160,6 +160,7 @@ impl Reader {
         if let Some(words) = &options.growth {
             let share = words.trim_end_matches("/year").trim_end_matches("/y");
             match quantity(share, Measure::Share) {
+                _ if share.trim() == "0" => need.growth = 0.0,
                 Ok(share) if share <= 100.0 => need.growth = share,
                 _ => {
                     let message = format!("`{words}` is not a growth");

@@ -125,6 +125,10 @@ pub(super) fn failure(failure: &Failure) -> String {
         Requirement::Iops | Requirement::Throughput | Requirement::Capacity => {
             format!("{limit}: {reached} of {wanted}")
         }
+        // What waits without end is told by how long it takes where it need not wait.
+        Requirement::Mean | Requirement::Percentile if failure.reached < failure.wanted => {
+            format!("{limit}, which has no end at this rate: {reached} before it")
+        }
         Requirement::Mean if reached == wanted => format!("{limit}: a hair more than {wanted} on average"),
         Requirement::Mean => format!("{limit}: {reached} on average, not {wanted}"),
         Requirement::Percentile => format!("{limit}: {reached} at the percentile, not {wanted}"),

@@ -17,8 +17,8 @@ const INDENT: usize = 10;
 pub(super) fn text(answer: &Answer, style: Style, explain: bool) -> String {
     let mut page = Page { sheet: Sheet::new(style, INDENT) };
     page.labelled("Need", &wanted(&answer.need));
-    for line in &answer.lines {
-        page.labelled("", line);
+    for line in answer.lines.iter().cloned().chain(foreign(answer)) {
+        page.labelled("", &line);
     }
     page.verdict(answer);
     page.meeting(answer);
@@ -145,6 +145,11 @@ impl Page {
             self.labelled("  CPUs", &format!("{} to leave free for I/O", significant(cpus.max(0.1), 2)));
         }
         match need.vcpus {
+            _ if has_unknown_machine(candidate) => {
+                let machine = candidate.machine.as_deref().unwrap_or_default();
+                let told = format!("what {machine} lets through to it is not known, and not counted");
+                self.labelled("  machine", &told);
+            }
             _ if !machines.is_empty() => {
                 self.labelled("  machine", &format!("{} or a larger one let it through", machines.join(", ")));
             }
@@ -171,6 +176,7 @@ impl Page {
             );
             self.labelled("", &told);
         }
+        self.closed_loop(answer);
         if ranking.impossible.is_empty() {
             self.labelled("", "Each wish can be fulfilled, but not all of them at once.");
         }
@@ -178,6 +184,26 @@ impl Page {
             let failures: Vec<String> = nearest.failures.iter().map(figures::failure).collect();
             self.labelled("Nearest", &format!("{}: {}", nearest.spec.name, failures.join("; ")));
         }
+    }
+
+    /// Where nothing but the waiting of operations that come by chance is too long: how many in flight do it in a loop.
+    fn closed_loop(&mut self, answer: &Answer) {
+        let Some(mean) = answer.need.mean else { return };
+        let waits_only = |candidate: &&Candidate| {
+            let waits = |failure: &plan::Failure| failure.requirement == plan::Requirement::Mean;
+            candidate.failures.iter().all(|failure| waits(failure) && failure.reached < failure.wanted)
+        };
+        let Some(candidate) = answer.ranking.missing.iter().map(|index| &answer.candidates[*index]).find(waits_only)
+        else {
+            return;
+        };
+        let told = format!(
+            "Operations that come by chance wait at a limit. A loop with {} in flight has {} IOPS at {mean} from {}:              leave --latency out to plan for that",
+            figures::depth(candidate.rate * mean.secs_f64()),
+            whole(candidate.rate),
+            candidate.listed
+        );
+        self.labelled("", &told);
     }
 
     fn meeting(&mut self, answer: &Answer) {
@@ -279,6 +305,23 @@ impl Page {
             self.sheet.aside(0, &said);
         }
     }
+}
+
+/// Whether a machine was named whose limits for this volume nobody states.
+fn has_unknown_machine(candidate: &Candidate) -> bool {
+    let is_limited = candidate.spec.limits.iter().any(|limit| limit.scope == volume::Scope::Machine);
+    candidate.machine.is_some() && !is_limited
+}
+
+/// A region of which no price is known: those of nowhere in particular are taken for it, and no others.
+fn foreign(answer: &Answer) -> Option<String> {
+    let region = answer.need.region.as_ref()?;
+    let is_of = |candidate: &Candidate| {
+        let known = candidate.price.as_ref().and_then(|price| price.region.as_ref());
+        known.is_some_and(|known| known.eq_ignore_ascii_case(region))
+    };
+    let none = !answer.candidates.iter().any(is_of);
+    none.then(|| format!("no price here is of {region}; those of volumes whose price names no region are taken for it"))
 }
 
 /// Whether it is the machine, and not a number of processors alone, that limits it.

@@ -18,6 +18,9 @@ const STYLE: &str = "svg{--ink:#1b1f24;--soft:#5b6572;--line:#d5dae0;--paper:#ff
 font-weight:600}.soft{fill:var(--soft)}.name{fill:var(--ink)}.frame{fill:none;stroke:var(--line)}\
 .front{fill:none;stroke:#3b82f6;stroke-width:1.5}.on{fill:#3b82f6}.off{fill:var(--soft)}";
 
+/// A candidate by its number, its price and its latency in seconds.
+type Point = (usize, f64, f64);
+
 /// The candidates that meet the need and have a price in US dollars.
 pub(super) fn svg(answer: &Answer) -> String {
     let mut out = Svg::new(WIDTH, HEIGHT, STYLE);
@@ -27,7 +30,7 @@ pub(super) fn svg(answer: &Answer) -> String {
     };
     out.words((28.0, 34.0), "head", &head);
     out.words((28.0, 58.0), "soft", &wanted(&answer.need));
-    let points: Vec<(usize, f64, f64)> = answer
+    let points: Vec<Point> = answer
         .ranking
         .meeting
         .iter()
@@ -55,14 +58,65 @@ pub(super) fn svg(answer: &Answer) -> String {
         .map(|point| format!("{:.1},{:.1}", across.at(point.1), up.at(point.2)))
         .collect();
     out.element(&format!("<polyline class=\"front\" points=\"{}\"/>", front.join(" ")));
-    for (index, price, secs) in &points {
-        let class = if answer.ranking.front.contains(index) { "on" } else { "off" };
-        let (x, y) = (across.at(*price), up.at(*secs));
-        let candidate = &answer.candidates[*index];
+    let is_on_front = |index: usize| answer.ranking.front.contains(&index);
+    let at = |point: &Point| (across.at(point.1), up.at(point.2));
+    let mut names = Names { taken: points.iter().map(|point| dot(at(point))).collect() };
+    // What is on the front has the first choice of places.
+    let (first, then): (Vec<&Point>, Vec<&Point>) = points.iter().partition(|point| is_on_front(point.0));
+    for point in first.into_iter().chain(then) {
+        let class = if is_on_front(point.0) { "on" } else { "off" };
+        let (x, y) = at(point);
+        let name = &answer.candidates[point.0].listed;
+        let place = names.place((x, y), name);
+        if (place.1 - y).abs() > 2.0 * ROW {
+            let (end_x, end_y) = (place.0, if place.1 < y { place.1 + 3.0 } else { place.1 - 9.0 });
+            out.element(&format!("<path class=\"frame\" d=\"M{x:.1} {y:.1}L{end_x:.1} {end_y:.1}\"/>"));
+        }
         out.element(&format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>"));
-        out.words((x + 8.0, y - 6.0), "name", &candidate.listed);
+        out.words(place, "name", name);
     }
     out.finish()
+}
+
+/// Left, top, right, bottom.
+type Box = [f64; 4];
+
+/// From one line of names to the next.
+const ROW: f64 = 14.0;
+/// About what a letter takes.
+const LETTER: f64 = 6.8;
+
+fn dot((x, y): (f64, f64)) -> Box {
+    [x - 5.0, y - 5.0, x + 5.0, y + 5.0]
+}
+
+/// Places that are taken.
+struct Names {
+    taken: Vec<Box>,
+}
+
+impl Names {
+    /// Where a name stands beside its point without covering another, as near as can be.
+    fn place(&mut self, (x, y): (f64, f64), name: &str) -> (f64, f64) {
+        let width = LETTER * name.chars().count() as f64;
+        let beside = if x + 8.0 + width > WIDTH { x - 8.0 - width } else { x + 8.0 };
+        let rows = (0..24_u8).map(|row| {
+            let step = f64::from(row / 2 + 1) * ROW;
+            if row % 2 == 0 { y + 8.0 - step } else { y + 2.0 + step }
+        });
+        let of = |y: f64| [beside, y - 10.0, beside + width, y + 3.0];
+        let is_free = |y: &f64| {
+            let [_, top, _, bottom] = of(*y);
+            top > FRAME[1] && bottom < FRAME[3] && !self.taken.iter().any(|taken| overlap(taken, &of(*y)))
+        };
+        let row = rows.clone().find(is_free).unwrap_or(y - 6.0);
+        self.taken.push(of(row));
+        (beside, row)
+    }
+}
+
+fn overlap(one: &Box, other: &Box) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
 
 fn point(candidate: &Candidate) -> Option<(f64, f64)> {
@@ -89,5 +143,24 @@ impl Scale {
     fn at(&self, value: f64) -> f64 {
         let share = (value / self.low).ln() / (self.high / self.low).ln();
         self.from + share * (self.to - self.from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_points_in_one_place_do_not_cover_each_other() {
+        let mut names = Names { taken: Vec::new() };
+        for at in [(400.0, 200.0), (405.0, 201.0), (800.0, 200.0), (858.0, 440.0)] {
+            for _ in 0..4 {
+                let (x, _) = names.place(at, "gcp/pd-balanced-regional");
+                assert!(x + 24.0 * LETTER <= WIDTH, "{at:?}");
+            }
+        }
+        for (number, one) in names.taken.iter().enumerate() {
+            assert!(names.taken[..number].iter().all(|other| !overlap(one, other)), "{number}: {one:?}");
+        }
     }
 }
