@@ -50,10 +50,15 @@ impl Scene {
 
     /// Empties every bucket of credits, so that what lasts is simulated.
     pub(crate) fn drain(&mut self) {
+        self.fill(|_| Some(0));
+    }
+
+    /// Fills the bucket of each limit as far as is said of its name, in billionths; where nothing is, as it was.
+    pub(crate) fn fill(&mut self, share: impl Fn(&str) -> Option<u64>) {
         let specs = self.fitting.attachments.iter_mut().map(|attachment| &mut attachment.spec);
         for limit in specs.flat_map(|spec| &mut spec.limits) {
-            if let Burst::Credits { at_start, .. } = &mut limit.burst {
-                *at_start = 0;
+            if let (Burst::Credits { most, at_start }, Some(share)) = (&mut limit.burst, share(&limit.name)) {
+                *at_start = (u128::from(*most) * u128::from(share) / 1_000_000_000) as u64;
             }
         }
     }

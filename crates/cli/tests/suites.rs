@@ -147,14 +147,30 @@ fn wait_for_steps(state: &Path, steps: usize, running: &mut Running) {
 }
 
 #[test]
+fn what_one_step_spends_of_the_credits_is_missing_in_the_next() {
+    const TWICE: &str = "[suite]\nname = \"twice\"\ntitle = \"twice the same\"\nsource = \"here\"\n\
+        date = \"2026\"\nsize = \"1g\"\n[options]\nfilename = \"{target}\"\nfilesize = \"{size}\"\n\
+        rw = \"randread\"\niodepth = 32\ntime_based = 1\nruntime = \"5s\"\n";
+    const STEP: &str = "title = \"reads\"\nmeans = \"what they are\"\nmeasure = [\"read.iops\"]\noptions = {}\n";
+    let scratch = Scratch::new();
+    scratch.write("twice.toml", format!("{TWICE}[[step]]\nname = \"first\"\n{STEP}[[step]]\nname = \"then\"\n{STEP}"));
+    // 10,800 credits give 3,000 IOPS for 4 s of the first 5 s; from then on there are 300.
+    let line = "run ./twice.toml --on aws/gp2,size=100GiB,credits=0.2% --format json";
+    let document = json(&run(&mut suite(&scratch, line)).expect_clean());
+    let iops = |step: usize| document["steps"][step]["rows"][0]["modelled"].as_f64().expect("it was simulated");
+    assert!((iops(0) / 2_460.0 - 1.0).abs() < 0.05 && (iops(1) / 300.0 - 1.0).abs() < 0.1, "{document:#}");
+}
+
+#[test]
 fn an_interrupted_simulation_goes_on_and_ends_with_the_same_table() {
     let scratch = Scratch::new();
     for (line, format) in [
         (format!("gcp-pd --scale 0.03 --on {PD}"), "text"),
         (format!("gcp-pd --scale 0.03 --on {PD}"), "json"),
         ("snia-iops --scale 0.001 --on gcp/local-ssd-nvme".to_owned(), "json"),
+        ("gcp-pd --scale 0.03 --on aws/gp2,size=100GiB,credits=1%".to_owned(), "json"),
     ] {
-        let line = format!("run {line} --state state.json --format {format}");
+        let line = format!("run {line} --state state.json --format {format} --progress off");
         let whole = run(&mut suite(&scratch, &line)).expect_clean();
         let mut times = 0;
         let last = loop {

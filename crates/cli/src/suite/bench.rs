@@ -6,6 +6,7 @@ use report::suite::Outcome;
 
 use super::ask::{Place, Question};
 use super::schema::Step;
+use super::state::Credits;
 use crate::display::Display;
 use crate::measure;
 use crate::members::{self, HostGround, Member};
@@ -66,11 +67,17 @@ impl Bench<'_> {
         Ok(text)
     }
 
-    /// Carries the step out; `None` where somebody wanted it to end.
-    pub(super) fn carry_out(&self, place: Place, signals: &Signals, display: &mut Display) -> Option<Outcome> {
+    /// Carries the step out, on a model with the credits that are left there; `None` where somebody wanted it to end.
+    pub(super) fn carry_out(
+        &self,
+        place: Place,
+        signals: &Signals,
+        display: &mut Display,
+        credits: &mut Credits,
+    ) -> Option<Outcome> {
         let ran = match place {
             Place::Host => self.on_host(signals, display),
-            Place::Model => self.on_model(signals, display),
+            Place::Model => self.on_model(signals, display, credits),
         };
         if signals.end().is_some() {
             return None;
@@ -91,12 +98,15 @@ impl Bench<'_> {
         measured.map_err(|failures| failures.join("; "))
     }
 
-    fn on_model(&self, signals: &Signals, display: &mut Display) -> Result<Run, String> {
+    fn on_model(&self, signals: &Signals, display: &mut Display, credits: &mut Credits) -> Result<Run, String> {
         let mut scene = self.scene().map_err(|refusal| refusal.line())?;
-        if self.question.suite.drained {
-            scene.drain();
+        match self.question.suite.drained {
+            true => scene.drain(),
+            false => scene.fill(|limit| credits.get(limit).copied()),
         }
-        Ok(scene.simulate_before(&scene.request(self.seeds, &[]), signals, display))
+        let run = scene.simulate_before(&scene.request(self.seeds, &[]), signals, display);
+        credits.extend(left(&run));
+        Ok(run)
     }
 
     fn scene(&self) -> Result<Scene, Refusal> {
@@ -135,6 +145,15 @@ impl Bench<'_> {
         let checked = Checked::of(&plan, members, self.seeds, &self.question.allow_destroy);
         Ok((plan, checked))
     }
+}
+
+/// What a simulation leaves of each limit's credits, in billionths.
+fn left(run: &Run) -> impl Iterator<Item = (String, u64)> {
+    let stages = run.model.iter().flat_map(|model| &model.stages);
+    stages.filter_map(|stage| {
+        let credits = stage.credits.filter(|credits| credits.most > 0.0)?;
+        Some((stage.name.clone(), (1e9 * (credits.left / credits.most).clamp(0.0, 1.0)) as u64))
+    })
 }
 
 fn usable(run: Run) -> Result<Run, String> {

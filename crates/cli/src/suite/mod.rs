@@ -198,10 +198,11 @@ impl Session<'_> {
         let of_round = if round > 0 { format!("round {round}, ") } else { String::new() };
         self.display.lead(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
         self.display.say("begins");
-        let mut taken = Taken { step: step.name.clone(), round, measured: None, modelled: None };
+        let credits = self.state.credits();
+        let mut taken = Taken { step: step.name.clone(), round, measured: None, modelled: None, credits };
         let bench = Bench { question: self.question, step, seeds };
         for place in self.question.places() {
-            let outcome = bench.carry_out(place, self.signals, &mut self.display);
+            let outcome = bench.carry_out(place, self.signals, &mut self.display, &mut taken.credits);
             let Some(outcome) = outcome else { return self.signals.end().map(Ended::Signal) };
             if let Outcome::Failed(reason) = &outcome {
                 self.display.warn(&format!("fathom: {}: failed: {reason}; the other steps go on\n", step.name));

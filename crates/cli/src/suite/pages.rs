@@ -244,7 +244,8 @@ figure = [{ measure = "read.iops", when = { bs = "4k" }, value = 50_000, unit = 
 
 What is done is written to a file after each step, `$XDG_STATE_HOME/fathom/suites` or `~/.local/state/fathom/suites` unless
 `--state` names one. After an interruption the same command goes on with the first step that is not done; a finished suite
-takes the file away. Each step on a model begins with an untouched volume: nothing that one step did is there in the next.
+takes the file away. On a model each step begins with the burst credits that the one before it left, and no time passes
+between them.
 "#;
 
 /// All suites: `docs/suites.md`.

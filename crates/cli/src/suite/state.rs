@@ -1,5 +1,6 @@
 //! What is done of a suite, kept in a file so that an interrupted run goes on.
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use super::ask::Question;
 use crate::terminal::why;
 
 /// The version of the file's layout.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// What is done of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +33,13 @@ pub(super) struct Taken {
     pub(super) round: usize,
     pub(super) measured: Option<Outcome>,
     pub(super) modelled: Option<Outcome>,
+    /// What it left of the model's credits.
+    #[serde(default, skip_serializing_if = "Credits::is_empty")]
+    pub(super) credits: Credits,
 }
+
+/// How full the buckets of a model's limits are, by their names, in billionths: whole numbers are read back as they were.
+pub(super) type Credits = BTreeMap<String, u64>;
 
 impl State {
     pub(super) fn new(question: &Question, seed: u64) -> Self {
@@ -84,6 +91,11 @@ impl State {
 
     pub(super) fn add(&mut self, taken: Taken) {
         self.taken.push(taken);
+    }
+
+    /// What the last step left of the model's credits.
+    pub(super) fn credits(&self) -> Credits {
+        self.taken.last().map(|taken| taken.credits.clone()).unwrap_or_default()
     }
 
     /// What a step brought in one round.
