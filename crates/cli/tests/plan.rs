@@ -101,6 +101,9 @@ fn impossible_needs_are_an_answer() {
     let text = planned("plan --iops 10k --latency 10us --provider gcp --provider aws", "100");
     assert!(text.contains("Nothing in the catalogue meets this need"), "{text}");
     assert!(text.contains("mean latency: no volume has it. The nearest is"), "{text}");
+    let line = "plan --throughput 4801MiB/s --machine a3-megagpu-8g --provider gcp/hyperdisk-extreme --no-simulation";
+    let text = planned(line, "120");
+    assert!(text.contains("a hair less than 4.69 GiB/s"), "{text}");
 }
 
 #[test]

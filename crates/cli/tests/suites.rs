@@ -45,7 +45,7 @@ fn model_of(scratch: &Scratch, name: &str) -> String {
 fn every_suite_gives_on_its_model_what_was_published() {
     for (name, scale) in SUITES {
         let scratch = Scratch::new();
-        let line = format!("run {name} --on {} --scale {scale} --format json", model_of(&scratch, name));
+        let line = format!("run {name} --on {} --scale {scale} --format json --progress off", model_of(&scratch, name));
         let document = json(&run(&mut suite(&scratch, &line)).expect_clean());
         assert_eq!(document["finished"], true, "{name}");
         let (mut published, steps) = (0, document["steps"].as_array().expect("steps").clone());

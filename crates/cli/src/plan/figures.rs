@@ -122,6 +122,9 @@ pub(super) fn failure(failure: &Failure) -> String {
     let Failure { requirement, limit, wanted, reached } = failure;
     let (wanted, reached) = (measured(*requirement, *wanted), measured(*requirement, *reached));
     match requirement {
+        Requirement::Iops | Requirement::Throughput | Requirement::Capacity if reached == wanted => {
+            format!("{limit}: a hair less than {wanted}")
+        }
         Requirement::Iops | Requirement::Throughput | Requirement::Capacity => {
             format!("{limit}: {reached} of {wanted}")
         }
