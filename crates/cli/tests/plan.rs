@@ -19,7 +19,7 @@ fn the_best_is_told_with_price_region_date_limit_and_depth() {
         "volume IOPS, nothing to spare",
         "20 in flight = 15,000 IOPS x 1.32 ms: 1 job with iodepth=20",
         "Next step",
-        "1 of 1 were confirmed by simulation, seed 1.",
+        "1 of 1 confirmed by simulation, seed 1.",
     ];
     for part in expected {
         assert!(flat.contains(part), "`{part}` is missing from:\n{text}");
@@ -64,7 +64,7 @@ fn prices_of_several_machines_say_how_many_volumes_they_are_for() {
     assert!(each.contains("a month for 4 volumes (us-central1"), "{each}");
     let shared = "plan --throughput 400MiB/s --machines 4 --read-only --provider gcp/hyperdisk-ml";
     let shared = planned(shared, "100");
-    assert!(shared.contains("1 of 1 were confirmed by simulation"), "{shared}");
+    assert!(shared.contains("1 of 1 confirmed by simulation"), "{shared}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use volume::catalogue::{Measure, quantity};
 
 use super::args::{Pattern, PlanOptions};
 use crate::block::block_bytes;
+use crate::diagnostics;
 use crate::sim::{self, JobWords};
 
 /// A need, and the arithmetic behind it.
@@ -64,11 +65,7 @@ struct Reader {
 
 impl Reader {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
-        let text = format!("{option}={value}");
-        let before = value.get(..at.start).map_or(0, |before| before.chars().count());
-        let length = value.get(at.clone()).map_or(1, |part| part.chars().count()).max(1);
-        let column = option.chars().count() + 2 + before;
-        let place = Place { source: "command line".into(), line: 1, column, length, text: text.into() };
+        let place = diagnostics::place_in_option(option, value, at);
         self.problems.push(Diagnostic::error("plan", message).at(place).remedy(remedy));
     }
 

@@ -290,11 +290,9 @@ impl Page {
     fn foot(&mut self, answer: &Answer, explain: bool) {
         let survived = answer.candidates.iter().filter(|candidate| candidate.survived == Some(true)).count();
         let mut said = match answer.simulated {
-            true if survived > 0 => format!(
-                "{survived} of {} were confirmed by simulation, seed {}.",
-                answer.ranking.meeting.len(),
-                answer.seed
-            ),
+            true if survived > 0 => {
+                format!("{survived} of {} confirmed by simulation, seed {}.", answer.ranking.meeting.len(), answer.seed)
+            }
             _ => String::new(),
         };
         if !explain {
