@@ -4,7 +4,7 @@ use std::ops::{Add, Sub};
 
 use units::Nanos;
 
-use crate::request::{Kind, PerKind};
+use crate::request::{Kind, PerKind, Share};
 use crate::spec::{Burst, Counted, Limit};
 use crate::system::Credits;
 
@@ -63,6 +63,8 @@ pub(crate) struct Limiter {
     pub counts: Counts,
     /// When a request was first delayed.
     first_delay_ns: u64,
+    /// Time at which the next unit of each user would be due if it had an equal share.
+    shares: Vec<u64>,
 }
 
 /// The price of a unit for one kind of request.
@@ -131,7 +133,24 @@ impl Limiter {
             runs: [Run::default(); 4],
             counts: Counts::default(),
             first_delay_ns: 0,
+            shares: Vec::new(),
         }
+    }
+
+    /// When a request of one of several users is admitted: in the order of arrival, or earlier where that gives its user
+    /// no more than an equal share. It is charged at once, so that all together get no more than the rate: those whose
+    /// requests are passed over wait for it with their next ones.
+    pub(crate) fn admit_share(&mut self, now: Nanos, share: Share, kind: Kind, offset: u64, length: u32) -> Nanos {
+        let charged = self.counts.busy_ns;
+        let in_order = self.admit(now, kind, offset, length);
+        let price = self.counts.busy_ns - charged;
+        let user = share.user as usize;
+        if user >= self.shares.len() {
+            self.shares.resize(user + 1, 0);
+        }
+        let fair = self.shares[user].max(now.get());
+        self.shares[user] = fair.saturating_add(price.saturating_mul(u64::from(share.among)));
+        in_order.min(Nanos::new(fair))
     }
 
     /// When a request that arrives now is admitted; it is charged at once. Arrivals never go back in time.

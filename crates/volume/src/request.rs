@@ -75,3 +75,12 @@ pub struct Request {
     /// How many bytes; zero for flushes.
     pub length: u32,
 }
+
+/// Whose a request is where several users are to have equal shares of every limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which user: a small number.
+    pub user: u32,
+    /// How many users want something now.
+    pub among: u32,
+}

@@ -8,7 +8,7 @@ use crate::agenda::Agenda;
 use crate::disk::Mechanics;
 use crate::law::Sampler;
 use crate::limiter::{Counts, Limiter, applying};
-use crate::request::{PerKind, Request};
+use crate::request::{PerKind, Request, Share};
 use crate::spec::{Behaviour, Buffering, Burst, Latency, Limit, Scope, Spec, Station};
 use crate::spells::Calendar;
 use crate::station::Servers;
@@ -213,6 +213,19 @@ impl System {
     /// Takes a request by the `route`-th attachment. `now` is never earlier than before.
     #[inline]
     pub fn arrive(&mut self, now: Nanos, route: usize, request: Request) {
+        self.take(now, route, request, |limiter| limiter.admit(now, request.kind, request.offset, request.length));
+    }
+
+    /// Takes a request of one of several users, each of whom has an equal share of every limit: large requests of one hold
+    /// up small ones of another no longer than that takes, nor do many hold up few. With one user it is as
+    /// [`System::arrive`].
+    pub fn arrive_shared(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
+        let Request { kind, offset, length, .. } = request;
+        self.take(now, route, request, |limiter| limiter.admit_share(now, share, kind, offset, length));
+    }
+
+    #[inline(always)]
+    fn take(&mut self, now: Nanos, route: usize, request: Request, mut admit: impl FnMut(&mut Limiter) -> Nanos) {
         debug_assert!(request.id < Self::IDS_MAX, "a request without a number");
         let route = &self.routes[route];
         let mut arrived = now;
@@ -223,7 +236,7 @@ impl System {
         let mut deciding = None;
         for &index in route.limiters.get(request.kind) {
             let limiter = &mut self.limiters[index];
-            let at = limiter.admit(now, request.kind, request.offset, request.length);
+            let at = admit(limiter);
             if at > admitted {
                 limiter.counts.delay_ns += at.since(admitted).get();
                 admitted = at;
@@ -258,6 +271,12 @@ impl System {
     pub fn enter(&mut self, at: Nanos, id: u32) {
         debug_assert!(id < Self::IDS_MAX, "an end without a number");
         self.agenda.push(at, DONE << ID_BITS | id);
+    }
+
+    /// Whether any volume has parts that move: it wants its requests in the order of time, also among its own events.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        self.volumes.iter().any(|volume| matches!(volume, Volume::Drive(_)))
     }
 
     /// Where each way begins.
