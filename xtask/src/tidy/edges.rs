@@ -17,7 +17,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("drive", &["units", "workload", "meter", "target"]),
     ("volume", &["units"]),
     ("sim", &["units", "target", "volume"]),
-    ("engine", &["units", "target"]),
+    ("nbd", &["units", "meter", "volume"]),
+    ("engine", &["units", "target", "nbd"]),
     ("record", &["units", "job", "meter"]),
     ("analyse", &["units", "record"]),
     ("plan", &["units", "volume"]),
@@ -25,8 +26,8 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "units", "job", "workload", "meter", "target", "drive", "volume", "sim", "engine", "record", "analyse",
-            "plan", "report",
+            "units", "job", "workload", "meter", "target", "drive", "volume", "sim", "nbd", "engine", "record",
+            "analyse", "plan", "report",
         ],
     ),
     ("xtask", &["job"]),

@@ -1,0 +1,141 @@
+//! What every store must do: random operations against plain bytes, one suite for all of them.
+//!
+//! A store that does not conform makes [`check`] panic with the seed, the operation and what was seen.
+
+#[cfg(test)]
+mod later;
+mod run;
+mod work;
+
+use std::io::IoSlice;
+use std::ops::Range;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::{Ended, Operation, Pieces, Progress, Store};
+use crate::wire::Errno;
+
+#[cfg(test)]
+pub(crate) use later::Later;
+
+/// What the suite may expect of the store at hand.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What it holds at first, at least one byte.
+    pub content: Vec<u8>,
+    /// Each seed is one course of operations over a store of its own.
+    pub seeds: Range<u64>,
+    /// Operations in a course.
+    pub steps: u32,
+    /// How many operations are under way at once at most.
+    pub slots: u32,
+}
+
+impl Default for Subject {
+    /// Ten courses of 400 operations, 16 at once, over one byte.
+    fn default() -> Self {
+        Self { content: vec![0], seeds: 0..10, steps: 400, slots: 16 }
+    }
+}
+
+/// Runs the suite over one store after the other, each made for its seed.
+///
+/// Operations under way at the same time share blocks and sectors, and now and then changes share bytes, of which any may
+/// then win. Slots are used again, reads are lent late and in rows of few pieces.
+///
+/// # Panics
+/// When a store does not conform.
+pub fn check(mut make: impl FnMut(u64) -> Box<dyn Store>, subject: &Subject) {
+    for seed in subject.seeds.clone() {
+        let mut store = make(seed);
+        run::Run::new(store.as_mut(), subject, seed).go();
+    }
+}
+
+/// Reads a range in slot 0, waiting for it.
+///
+/// # Errors
+/// The store's.
+///
+/// # Panics
+/// Where nothing is heard of the read for half a minute, or it ends short.
+pub fn read(store: &mut dyn Store, offset: u64, length: u32) -> Result<Vec<u8>, Errno> {
+    perform(store, 0, Operation::Read { offset, length })?;
+    let bytes = lent(store, 0, offset, length, 8);
+    store.release(0);
+    Ok(bytes)
+}
+
+/// Carries out one operation on a store that has none under way.
+///
+/// # Errors
+/// The store's.
+///
+/// # Panics
+/// Where nothing is heard of it for half a minute.
+pub fn perform(store: &mut dyn Store, slot: u32, operation: Operation<'_>) -> Result<(), Errno> {
+    if let Progress::Ended(result) = store.start(slot, operation) {
+        return result;
+    }
+    let mut ended = Vec::new();
+    await_ends(store, &mut ended);
+    assert_eq!((ended.len(), ended[0].slot), (1, slot), "only one operation is under way: {ended:?}");
+    ended[0].result
+}
+
+/// Waits until something has ended.
+fn await_ends(store: &mut dyn Store, ended: &mut Vec<Ended>) {
+    for _ in 0..TRIES_MAX {
+        store.submit();
+        store.collect(ended);
+        if !ended.is_empty() {
+            return;
+        }
+        if let Some(signal) = store.signal() {
+            let patience = Timespec { tv_sec: 30, tv_nsec: 0 };
+            let heard = poll(&mut [PollFd::new(&signal, PollFlags::IN)], Some(&patience));
+            assert_ne!(heard, Ok(0), "nothing was heard of an operation for {} s", patience.tv_sec);
+        }
+    }
+    panic!("an operation never ended");
+}
+
+const TRIES_MAX: u32 = 10_000;
+
+/// The bytes of a read that has ended, borrowed in rows of at most `room` pieces.
+fn lent(store: &dyn Store, slot: u32, offset: u64, length: u32, room: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length as usize);
+    while bytes.len() < length as usize {
+        let mut slices = vec![IoSlice::new(&[]); room];
+        let mut pieces = Pieces::new(&mut slices);
+        store.lend(slot, offset, length, bytes.len() as u32, &mut pieces);
+        let sum: usize = pieces.slices().iter().map(|slice| slice.len()).sum();
+        assert_eq!(sum, pieces.bytes());
+        assert!(sum > 0, "nothing is lent of {length} bytes at {offset} behind the first {}", bytes.len());
+        pieces.slices().iter().for_each(|slice| bytes.extend_from_slice(slice));
+    }
+    assert_eq!(bytes.len(), length as usize, "more is lent than was read at {offset}");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Content, Memory, Pattern};
+
+    fn check_over_zeroes(make: fn() -> Box<dyn Store>) {
+        check(|_| make(), &Subject { content: vec![0; 1 << 20], ..Subject::default() });
+    }
+
+    #[test]
+    #[should_panic(expected = "seed 0: a wrong byte")]
+    fn other_bytes_are_noticed() {
+        check_over_zeroes(|| Box::new(Pattern::new(Content::Random { seed: 1 }, 1 << 20)));
+    }
+
+    #[test]
+    #[should_panic(expected = "NoSpace")]
+    fn failures_without_a_reason_are_noticed() {
+        check_over_zeroes(|| Box::new(Memory::new(1 << 20, 1 << 18)));
+    }
+}

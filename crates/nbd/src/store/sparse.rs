@@ -1,0 +1,362 @@
+//! Blocks of memory by their numbers, most of which are not there.
+//!
+//! A tree of fixed fan-out, as high as the number of blocks needs, so that a lookup is two or three steps and an exabyte
+//! costs nothing before it is written. Whole subtrees may be absent or zero by one entry.
+
+use std::ops::Range;
+
+use super::parts::parts;
+use super::slab::Slab;
+use crate::wire::Errno;
+
+/// Bytes of a block: what the first write to any of them takes.
+pub(super) const BLOCK_BYTES: u64 = 64 << 10;
+
+const FAN_BITS: u32 = 10;
+const FAN: usize = 1 << FAN_BITS;
+const NODE_BYTES: u64 = (FAN * size_of::<Entry>()) as u64;
+
+/// What is known of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Block<'a> {
+    /// Nothing.
+    Absent,
+    /// It reads as zeroes, without memory.
+    Zero,
+    /// Its bytes.
+    Data(&'a [u8]),
+}
+
+/// A block or a subtree of them: absent, zero, or where it is among the nodes or blocks, plus two.
+type Entry = u32;
+const ABSENT: Entry = 0;
+const ZERO: Entry = 1;
+const KEPT: Entry = 2;
+
+type Node = Box<[Entry; FAN]>;
+
+/// The blocks.
+pub(super) struct Sparse {
+    nodes: Slab<Node>,
+    blocks: Slab<Box<[u8]>>,
+    root: Entry,
+    /// Steps from the root to a block.
+    levels: u32,
+    /// Blocks that are zero without memory.
+    zeroes: u64,
+    /// What each of those counts for.
+    zero_bytes: u64,
+    limit_bytes: u64,
+}
+
+impl Sparse {
+    /// No blocks. Of `size` bytes at most `limit_bytes` are had as memory, the tree included; a zero block counts for
+    /// `zero_bytes` of them.
+    pub(super) fn new(size: u64, limit_bytes: u64, zero_bytes: u64) -> Self {
+        let bits = u64::BITS - size.div_ceil(BLOCK_BYTES).saturating_sub(1).leading_zeros();
+        let levels = bits.div_ceil(FAN_BITS).max(1);
+        Self {
+            nodes: Slab::default(),
+            blocks: Slab::default(),
+            root: ABSENT,
+            levels,
+            zeroes: 0,
+            zero_bytes,
+            limit_bytes,
+        }
+    }
+
+    /// Bytes that count towards the limit.
+    pub(super) fn allocated_bytes(&self) -> u64 {
+        self.nodes.len() * NODE_BYTES + self.blocks.len() * BLOCK_BYTES + self.zeroes * self.zero_bytes
+    }
+
+    /// A block.
+    #[inline]
+    pub(super) fn get(&self, number: u64) -> Block<'_> {
+        self.block(self.find(number).0)
+    }
+
+    /// A block, and for how many blocks from there on the same is known without looking on.
+    #[inline]
+    pub(super) fn look(&self, number: u64) -> (Block<'_>, u64) {
+        let (entry, level) = self.find(number);
+        let span = 1u64 << (level * FAN_BITS);
+        (self.block(entry), span - (number & (span - 1)))
+    }
+
+    /// The bytes of a block for writing, made of zeroes where it has none.
+    ///
+    /// # Errors
+    /// [`Errno::NoSpace`] at the limit.
+    pub(super) fn make(&mut self, number: u64) -> Result<&mut [u8], Errno> {
+        let (entry, level) = self.find(number);
+        if entry >= KEPT {
+            return Ok(self.blocks.get_mut(entry - KEPT));
+        }
+        self.insert(number, entry, level, || vec![0; BLOCK_BYTES as usize].into())
+    }
+
+    /// Puts a whole block there.
+    ///
+    /// # Errors
+    /// [`Errno::NoSpace`] at the limit.
+    pub(super) fn put(&mut self, number: u64, bytes: &[u8]) -> Result<(), Errno> {
+        let (entry, level) = self.find(number);
+        if entry >= KEPT {
+            self.blocks.get_mut(entry - KEPT).copy_from_slice(bytes);
+            return Ok(());
+        }
+        self.insert(number, entry, level, || bytes.into()).map(|_| ())
+    }
+
+    /// Writes wherever it is; what is not written of a new block is zero.
+    ///
+    /// # Errors
+    /// [`Errno::NoSpace`] at the limit; what is before it has been written then.
+    pub(super) fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Errno> {
+        for part in parts(offset, data.len() as u64) {
+            let data = &data[(part.at - offset) as usize..][..part.length as usize];
+            if part.is_whole() {
+                self.put(part.number, data)?;
+            } else {
+                self.make(part.number)?[part.inside()].copy_from_slice(data);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes blocks absent, and gives their memory back.
+    pub(super) fn clear(&mut self, numbers: Range<u64>) {
+        self.root = self.filled(self.root, self.levels, 0, &numbers, ABSENT);
+    }
+
+    /// Makes blocks zero, and gives their memory back.
+    ///
+    /// # Errors
+    /// [`Errno::NoSpace`] at the limit.
+    pub(super) fn zero(&mut self, numbers: Range<u64>) -> Result<(), Errno> {
+        let absent = if self.zero_bytes > 0 { self.absent(&numbers) } else { 0 };
+        let nodes = 2 * u64::from(self.levels) * NODE_BYTES;
+        self.check_room(absent.saturating_mul(self.zero_bytes).saturating_add(nodes))?;
+        self.root = self.filled(self.root, self.levels, 0, &numbers, ZERO);
+        Ok(())
+    }
+
+    fn absent(&self, numbers: &Range<u64>) -> u64 {
+        let (mut at, mut absent) = (numbers.start, 0);
+        while at < numbers.end {
+            let (block, span) = self.look(at);
+            let span = span.min(numbers.end - at);
+            absent += if block == Block::Absent { span } else { 0 };
+            at += span;
+        }
+        absent
+    }
+
+    #[inline]
+    fn block(&self, entry: Entry) -> Block<'_> {
+        match entry {
+            ABSENT => Block::Absent,
+            ZERO => Block::Zero,
+            kept => Block::Data(self.blocks.get(kept - KEPT)),
+        }
+    }
+
+    /// The lowest entry that speaks of a block, and its level: 0 for a block of its own.
+    #[inline]
+    fn find(&self, number: u64) -> (Entry, u32) {
+        let (mut entry, mut level) = (self.root, self.levels);
+        while entry >= KEPT && level > 0 {
+            level -= 1;
+            entry = self.nodes.get(entry - KEPT)[index(number, level)];
+        }
+        (entry, level)
+    }
+
+    fn check_room(&self, bytes: u64) -> Result<(), Errno> {
+        let after = self.allocated_bytes().saturating_add(bytes);
+        if after > self.limit_bytes { Err(Errno::NoSpace) } else { Ok(()) }
+    }
+
+    /// Enters a block in place of an `entry` that was found at `level`.
+    #[cold]
+    fn insert(
+        &mut self,
+        number: u64,
+        entry: Entry,
+        level: u32,
+        bytes: impl FnOnce() -> Box<[u8]>,
+    ) -> Result<&mut [u8], Errno> {
+        let was_zero = u64::from(entry == ZERO);
+        let more = u64::from(level) * NODE_BYTES + BLOCK_BYTES;
+        self.check_room(more.saturating_sub(was_zero * self.zero_bytes))?;
+        let block = self.blocks.add(bytes()).ok_or(Errno::NoSpace)?;
+        self.zeroes -= was_zero;
+        self.root = self.entered(self.root, self.levels, number, block + KEPT);
+        Ok(self.blocks.get_mut(block))
+    }
+
+    /// A subtree with another entry for one of its blocks.
+    fn entered(&mut self, entry: Entry, level: u32, number: u64, block: Entry) -> Entry {
+        if level == 0 {
+            return block;
+        }
+        let node = self.opened(entry);
+        let at = index(number, level - 1);
+        let child = self.nodes.get(node)[at];
+        self.nodes.get_mut(node)[at] = self.entered(child, level - 1, number, block);
+        node + KEPT
+    }
+
+    /// The node of an entry; one that spoke for all below gets a node that says the same.
+    fn opened(&mut self, entry: Entry) -> u32 {
+        match entry.checked_sub(KEPT) {
+            Some(node) => node,
+            None => self.nodes.add(Box::new([entry; FAN])).expect("nodes are fewer than blocks"),
+        }
+    }
+
+    /// A subtree whose blocks in `numbers` have become `value`; it begins with block `first`.
+    fn filled(&mut self, entry: Entry, level: u32, first: u64, numbers: &Range<u64>, value: Entry) -> Entry {
+        let span = 1u64 << (level * FAN_BITS);
+        let end = first.saturating_add(span);
+        if entry == value || numbers.end <= first || numbers.start >= end {
+            return entry;
+        }
+        if numbers.start <= first && numbers.end >= end {
+            self.give_up(entry, level);
+            self.zeroes += if value == ZERO { span } else { 0 };
+            return value;
+        }
+        let node = self.opened(entry);
+        let part = span >> FAN_BITS;
+        let from = numbers.start.saturating_sub(first) / part;
+        let to = (numbers.end - first).div_ceil(part).min(FAN as u64);
+        for at in from..to {
+            let child = self.nodes.get(node)[at as usize];
+            let filled = self.filled(child, level - 1, first + at * part, numbers, value);
+            self.nodes.get_mut(node)[at as usize] = filled;
+        }
+        self.folded(node)
+    }
+
+    /// The entry of a node: the value itself where all of its entries agree that there is nothing.
+    fn folded(&mut self, node: u32) -> Entry {
+        let entries = self.nodes.get(node);
+        let value = entries[0];
+        if value >= KEPT || entries.iter().any(|&entry| entry != value) {
+            return node + KEPT;
+        }
+        self.nodes.remove(node);
+        value
+    }
+
+    fn give_up(&mut self, entry: Entry, level: u32) {
+        match (entry, level) {
+            (ABSENT, _) => {}
+            (ZERO, _) => self.zeroes -= 1 << (level * FAN_BITS),
+            (block, 0) => drop(self.blocks.remove(block - KEPT)),
+            (node, _) => {
+                let entries = self.nodes.remove(node - KEPT);
+                entries.iter().for_each(|&entry| self.give_up(entry, level - 1));
+            }
+        }
+    }
+}
+
+#[inline]
+fn index(number: u64, level: u32) -> usize {
+    (number >> (level * FAN_BITS)) as usize & (FAN - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use units::random::Random;
+
+    use super::*;
+
+    #[test]
+    fn agrees_with_a_map_of_blocks() {
+        for seed in 0..20 {
+            let mut random = Random::new(seed, 0);
+            let count = [3, FAN as u64, 5 * FAN as u64, (FAN * FAN) as u64 + 7][seed as usize % 4];
+            let mut sparse = Sparse::new(count * BLOCK_BYTES, u64::MAX, 1);
+            let mut model: BTreeMap<u64, Option<u8>> = BTreeMap::new();
+            for _ in 0..400 {
+                let start = random.below(count);
+                let numbers = start..(start + 1 + random.below(3000)).min(count);
+                match random.below(4) {
+                    0 => {
+                        sparse.clear(numbers.clone());
+                        model.retain(|number, _| !numbers.contains(number));
+                    }
+                    1 => {
+                        sparse.zero(numbers.clone()).unwrap();
+                        model.extend(numbers.map(|number| (number, None)));
+                    }
+                    _ => {
+                        let byte = random.bits() as u8;
+                        sparse.make(start).unwrap()[7] = byte;
+                        model.insert(start, Some(byte));
+                    }
+                }
+            }
+            agree(&sparse, &model, count, seed);
+        }
+    }
+
+    fn agree(sparse: &Sparse, model: &BTreeMap<u64, Option<u8>>, count: u64, seed: u64) {
+        let mut at = 0;
+        while at < count {
+            let (block, span) = sparse.look(at);
+            for number in at..(at + span).min(count) {
+                match (block, model.get(&number)) {
+                    (Block::Absent, None) | (Block::Zero, Some(None)) => {}
+                    (Block::Data(bytes), Some(Some(byte))) => assert_eq!(bytes[7], *byte),
+                    other => panic!("seed {seed}, block {number}: {other:?}"),
+                }
+            }
+            at += span;
+        }
+        let zeroes = model.values().filter(|value| value.is_none()).count() as u64;
+        let blocks = model.len() as u64 - zeroes;
+        assert_eq!((sparse.zeroes, sparse.blocks.len()), (zeroes, blocks), "seed {seed}");
+    }
+
+    #[test]
+    fn all_memory_comes_back() {
+        let mut sparse = Sparse::new(1 << 60, u64::MAX, BLOCK_BYTES);
+        let blocks = (1u64 << 60) / BLOCK_BYTES;
+        for number in [0, 1, FAN as u64, blocks / 3, blocks - 1] {
+            sparse.make(number).unwrap();
+        }
+        sparse.zero(5..100_000).unwrap();
+        sparse.clear(0..blocks);
+        assert_eq!(sparse.allocated_bytes(), 0);
+    }
+
+    #[test]
+    fn the_limit_holds_whatever_is_done() {
+        let limit = 20 * BLOCK_BYTES;
+        let mut sparse = Sparse::new(1 << 60, limit, BLOCK_BYTES);
+        let mut random = Random::new(1, 0);
+        let mut refused = 0;
+        for _ in 0..2000 {
+            let number = random.below(1 << 40);
+            let outcome = match random.below(5) {
+                0 => sparse.zero(number..number + random.below(8)),
+                1 => {
+                    sparse.clear(number..number + random.below(1 << 40));
+                    Ok(())
+                }
+                _ => sparse.make(number).map(|_| ()),
+            };
+            refused += u32::from(outcome == Err(Errno::NoSpace));
+            assert!(sparse.allocated_bytes() <= limit + 16 * NODE_BYTES, "{}", sparse.allocated_bytes());
+        }
+        assert!(refused > 100, "{refused}");
+    }
+}

@@ -1,0 +1,344 @@
+//! The handshake as a client leads it: protocol document, "Newstyle negotiation" and "Client-side requirements".
+//!
+//! One option at a time: TLS, structured replies, `base:allocation`, and the export with `NBD_OPT_GO`, for old servers
+//! with `NBD_OPT_EXPORT_NAME`.
+
+use super::refusal::{ClientError, Refused};
+use super::sending;
+use super::terms::{ClientStep, Listed, Served, Wishes};
+use crate::wire::bytes::{Reader, string};
+use crate::wire::number::{self, ALLOCATION, err, info, opt, rep};
+use crate::wire::{BlockSizes, TransmissionFlags};
+
+/// The longest reply to an option, in bytes: two strings of the longest kind and what stands around them.
+const REPLY_MOST: usize = 2 * number::STRING_MOST + 64;
+/// The longest list of exports, in bytes of their names and descriptions.
+const LIST_MOST: usize = 16 << 20;
+/// As many replies as one option may bring before its last.
+const REPLIES_MOST: usize = 1 << 16;
+
+/// The handshake of one connection.
+#[derive(Clone, Debug)]
+pub struct ClientHandshake {
+    wishes: Wishes,
+    lists: bool,
+    phase: Phase,
+    no_zeroes: bool,
+    structured: bool,
+    allocation: Option<u32>,
+    replies: usize,
+    list: Vec<Listed>,
+    list_bytes: usize,
+    size_and_flags: Option<(u64, TransmissionFlags)>,
+    block: Option<BlockSizes>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Greeting,
+    /// TLS has begun; nothing has been sent inside of it.
+    Encrypted,
+    /// The replies to this option are waited for.
+    Option(u32),
+    /// What follows `NBD_OPT_EXPORT_NAME`.
+    ExportName,
+    Ended,
+}
+
+/// One reply to an option.
+struct Answer<'a> {
+    kind: u32,
+    data: &'a [u8],
+}
+
+type Outcome<T> = Result<T, ClientError>;
+
+impl ClientHandshake {
+    /// The handshake of a new connection that is to be used.
+    #[must_use]
+    pub fn new(wishes: Wishes) -> Self {
+        Self {
+            wishes,
+            lists: false,
+            phase: Phase::Greeting,
+            no_zeroes: false,
+            structured: false,
+            allocation: None,
+            replies: 0,
+            list: Vec::new(),
+            list_bytes: 0,
+            size_and_flags: None,
+            block: None,
+        }
+    }
+
+    /// The handshake of a new connection that is asked what there is, and left.
+    #[must_use]
+    pub fn list(tls: bool) -> Self {
+        Self { lists: true, ..Self::new(Wishes { tls, ..Wishes::default() }) }
+    }
+
+    /// Looks at what the server has sent and appends what it is told. Returns how many bytes of `input` are done with; the
+    /// others are presented again together with what follows them.
+    ///
+    /// # Errors
+    /// When the server refuses what cannot be done without, or breaks the protocol. What was written is to be sent before
+    /// the connection is closed.
+    pub fn advance(&mut self, input: &[u8], out: &mut Vec<u8>) -> Outcome<(usize, ClientStep)> {
+        let mut consumed = 0;
+        loop {
+            let (bytes, step) = match self.turn(&input[consumed..], out) {
+                Ok(Some(turn)) => turn,
+                Ok(None) => return Ok((consumed, ClientStep::More)),
+                Err(error) => {
+                    self.leave(&error, out);
+                    return Err(error);
+                }
+            };
+            consumed += bytes;
+            if step != ClientStep::More {
+                return Ok((consumed, step));
+            }
+        }
+    }
+
+    /// One look at the input: how many bytes are done with, or that there are too few.
+    fn turn(&mut self, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
+        match self.phase {
+            Phase::Greeting => self.greeting(input, out),
+            Phase::Encrypted => {
+                self.ask_first(out);
+                Ok(Some((0, ClientStep::More)))
+            }
+            Phase::Option(option) => self.answer(option, input, out),
+            Phase::ExportName => self.export_name(input),
+            Phase::Ended => Err(ClientError::Broken("it goes on after the end of the handshake")),
+        }
+    }
+
+    fn greeting(&mut self, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
+        let mut reader = Reader(input);
+        let Some(magic) = reader.u64() else { return Ok(None) };
+        if magic != number::GREETING {
+            return Err(ClientError::NotAServer(magic));
+        }
+        let Some(style) = reader.u64() else { return Ok(None) };
+        match style {
+            number::OPTION => {}
+            number::OLDSTYLE => return Err(ClientError::Oldstyle),
+            _ => return Err(ClientError::Broken("NBDMAGIC is followed by neither IHAVEOPT nor the oldstyle number")),
+        }
+        let Some(flags) = reader.u16() else { return Ok(None) };
+        self.introduce(flags, out)?;
+        Ok(Some((18, ClientStep::More)))
+    }
+
+    /// Answers the handshake flags and asks for the first thing.
+    fn introduce(&mut self, flags: u16, out: &mut Vec<u8>) -> Outcome<()> {
+        self.no_zeroes = flags & number::NO_ZEROES != 0;
+        let fixed = flags & number::FIXED_NEWSTYLE != 0;
+        if !fixed && (self.wishes.tls || self.lists) {
+            return Err(ClientError::NotFixed);
+        }
+        sending::client_flags(out, flags & (number::FIXED_NEWSTYLE | number::NO_ZEROES));
+        match fixed {
+            false => self.ask_export_name(out),
+            true if self.wishes.tls => self.ask(opt::STARTTLS, out),
+            true => self.ask_first(out),
+        }
+        Ok(())
+    }
+
+    /// Asks for the first thing after TLS.
+    fn ask_first(&mut self, out: &mut Vec<u8>) {
+        let option = if self.lists {
+            opt::LIST
+        } else if self.wishes.structured {
+            opt::STRUCTURED_REPLY
+        } else {
+            opt::GO
+        };
+        self.ask(option, out);
+    }
+
+    fn ask(&mut self, option: u32, out: &mut Vec<u8>) {
+        self.phase = Phase::Option(option);
+        self.replies = 0;
+        match option {
+            opt::GO => sending::go(out, &self.wishes),
+            opt::SET_META_CONTEXT => sending::allocation(out, &self.wishes),
+            _ => sending::option(out, option, &[]),
+        }
+    }
+
+    fn ask_export_name(&mut self, out: &mut Vec<u8>) {
+        self.phase = Phase::ExportName;
+        sending::option(out, opt::EXPORT_NAME, &[self.wishes.export.as_bytes()]);
+    }
+
+    /// The reply to `NBD_OPT_EXPORT_NAME`; a server that refuses just closes.
+    fn export_name(&mut self, input: &[u8]) -> Outcome<Option<(usize, ClientStep)>> {
+        let length = 10 + if self.no_zeroes { 0 } else { number::ZEROES };
+        if input.len() < length {
+            return Ok(None);
+        }
+        let mut reader = Reader(input);
+        self.size_and_flags = reader.u64().zip(reader.u16().map(TransmissionFlags::from_bits));
+        self.block = None;
+        Ok(Some((length, self.ready()?)))
+    }
+
+    /// One reply to the option that was asked last.
+    fn answer(&mut self, option: u32, input: &[u8], out: &mut Vec<u8>) -> Outcome<Option<(usize, ClientStep)>> {
+        let Some((length, answer)) = Answer::read(option, input)? else { return Ok(None) };
+        self.replies += 1;
+        if self.replies > REPLIES_MOST {
+            return Err(ClientError::Broken("the replies to one option do not end"));
+        }
+        let step = match answer.kind {
+            rep::ACK if !answer.data.is_empty() => return Err(ClientError::Broken("NBD_REP_ACK comes with data")),
+            rep::ACK => self.granted(option, out)?,
+            kind if kind & rep::ERROR != 0 => self.refused(option, &answer, out)?,
+            kind => {
+                self.told(option, kind, answer.data)?;
+                ClientStep::More
+            }
+        };
+        Ok(Some((length, step)))
+    }
+
+    /// What comes before the last reply to an option.
+    fn told(&mut self, option: u32, kind: u32, data: &[u8]) -> Outcome<()> {
+        match (option, kind) {
+            (opt::LIST, rep::SERVER) => self.told_entry(data),
+            (opt::GO, rep::INFO) => self.told_information(data),
+            (opt::SET_META_CONTEXT, rep::META_CONTEXT) => self.told_context(data),
+            _ => Err(ClientError::Broken("a reply is of a kind that does not belong to its option")),
+        }
+    }
+
+    fn told_entry(&mut self, data: &[u8]) -> Outcome<()> {
+        let mut reader = Reader(data);
+        let name = reader.counted().and_then(string).ok_or(ClientError::Broken("the name of an export is none"))?;
+        self.list_bytes += data.len();
+        if self.list_bytes > LIST_MOST {
+            return Err(ClientError::Broken("the list of exports is longer than 16 MiB"));
+        }
+        self.list.push(Listed { name: name.to_owned(), description: words(reader.0) });
+        Ok(())
+    }
+
+    fn told_information(&mut self, data: &[u8]) -> Outcome<()> {
+        let mut reader = Reader(data);
+        match reader.u16().ok_or(ClientError::Broken("NBD_REP_INFO does not say what it is about"))? {
+            info::EXPORT if data.len() == 12 => {
+                self.size_and_flags = reader.u64().zip(reader.u16().map(TransmissionFlags::from_bits));
+            }
+            info::BLOCK_SIZE if data.len() == 14 => self.block = Some(block_sizes(&mut reader)?),
+            info::EXPORT | info::BLOCK_SIZE => return Err(ClientError::Broken("NBD_REP_INFO has a wrong length")),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn told_context(&mut self, data: &[u8]) -> Outcome<()> {
+        let mut reader = Reader(data);
+        let id = reader.u32().ok_or(ClientError::Broken("a metadata context has no number"))?;
+        if reader.0 == ALLOCATION.as_bytes() {
+            self.allocation = Some(id);
+        }
+        Ok(())
+    }
+
+    /// The server has granted an option: on to the next thing.
+    fn granted(&mut self, option: u32, out: &mut Vec<u8>) -> Outcome<ClientStep> {
+        match option {
+            opt::STARTTLS => {
+                self.phase = Phase::Encrypted;
+                return Ok(ClientStep::StartTls);
+            }
+            opt::STRUCTURED_REPLY => {
+                self.structured = true;
+                self.ask(if self.wishes.allocation { opt::SET_META_CONTEXT } else { opt::GO }, out);
+            }
+            opt::SET_META_CONTEXT => self.ask(opt::GO, out),
+            opt::LIST => {
+                sending::option(out, opt::ABORT, &[]);
+                self.phase = Phase::Ended;
+                return Ok(ClientStep::Listed(std::mem::take(&mut self.list)));
+            }
+            _ => return self.ready(),
+        }
+        Ok(ClientStep::More)
+    }
+
+    /// The server has refused an option: on without it, where that is possible.
+    fn refused(&mut self, option: u32, answer: &Answer<'_>, out: &mut Vec<u8>) -> Outcome<ClientStep> {
+        let vital = matches!(answer.kind, err::SHUTDOWN | err::TLS_REQD);
+        match option {
+            opt::STRUCTURED_REPLY if !vital => self.ask(opt::GO, out),
+            opt::SET_META_CONTEXT if !vital => {
+                self.allocation = None;
+                self.ask(opt::GO, out);
+            }
+            opt::GO if answer.kind == err::UNSUP => self.ask_export_name(out),
+            _ => {
+                let why = Refused::from_number(answer.kind);
+                return Err(ClientError::Refused { option, why, words: words(answer.data) });
+            }
+        }
+        Ok(ClientStep::More)
+    }
+
+    fn ready(&mut self) -> Outcome<ClientStep> {
+        let (size, flags) =
+            self.size_and_flags.ok_or(ClientError::Broken("it grants an export without telling its size"))?;
+        self.phase = Phase::Ended;
+        Ok(ClientStep::Ready(Served {
+            size,
+            flags,
+            block: self.block.unwrap_or(BlockSizes::INTEROPERABLE),
+            structured: self.structured,
+            allocation: self.allocation,
+        }))
+    }
+
+    /// A client leaves with `NBD_OPT_ABORT` where that is understood ("Termination of the session").
+    fn leave(&mut self, error: &ClientError, out: &mut Vec<u8>) {
+        if matches!(error, ClientError::Refused { .. }) {
+            sending::option(out, opt::ABORT, &[]);
+        }
+        self.phase = Phase::Ended;
+    }
+}
+
+impl<'a> Answer<'a> {
+    /// The reply at the beginning of `input` and its length; `None` while it is not whole.
+    fn read(option: u32, input: &'a [u8]) -> Outcome<Option<(usize, Self)>> {
+        let mut reader = Reader(input);
+        let Some(magic) = reader.u64() else { return Ok(None) };
+        if magic != number::OPTION_REPLY {
+            return Err(ClientError::Broken("a reply to an option does not begin as such"));
+        }
+        let Some(((to, kind), length)) = reader.u32().zip(reader.u32()).zip(reader.u32()) else { return Ok(None) };
+        if to != option {
+            return Err(ClientError::Broken("it replies to an option that was not asked"));
+        }
+        if length as usize > REPLY_MOST {
+            return Err(ClientError::Broken("a reply to an option is longer than the longest strings"));
+        }
+        let data = reader.take(length as usize);
+        Ok(data.map(|data| (number::OPTION_REPLY_HEADER + data.len(), Self { kind, data })))
+    }
+}
+
+fn block_sizes(reader: &mut Reader<'_>) -> Outcome<BlockSizes> {
+    let sizes = reader.u32().zip(reader.u32()).zip(reader.u32());
+    let block = sizes.map(|((minimum, preferred), maximum)| BlockSizes { minimum, preferred, maximum });
+    block.filter(|block| block.is_valid()).ok_or(ClientError::Broken("its block sizes contradict each other"))
+}
+
+/// What a server says to people, fit for a terminal.
+fn words(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).chars().filter(|letter| !letter.is_control()).collect()
+}

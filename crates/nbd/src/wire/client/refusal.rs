@@ -1,0 +1,93 @@
+//! Why a handshake came to nothing.
+
+use crate::wire::number::{err, opt};
+
+/// Why a server said no to an option: protocol document, "Option reply types".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// `NBD_REP_ERR_UNSUP`.
+    #[error("does not know it")]
+    Unsupported,
+    /// `NBD_REP_ERR_POLICY`.
+    #[error("has been told not to allow it")]
+    Policy,
+    /// `NBD_REP_ERR_INVALID`.
+    #[error("takes it for wrong")]
+    Invalid,
+    /// `NBD_REP_ERR_TLS_REQD`.
+    #[error("requires TLS: use nbds: or nbds+unix:")]
+    TlsRequired,
+    /// `NBD_REP_ERR_UNKNOWN`.
+    #[error("has no such export")]
+    UnknownExport,
+    /// `NBD_REP_ERR_SHUTDOWN`.
+    #[error("is shutting down")]
+    Shutdown,
+    /// `NBD_REP_ERR_BLOCK_SIZE_REQD`.
+    #[error("requires that block sizes are asked for")]
+    BlockSizesRequired,
+    /// `NBD_REP_ERR_TOO_BIG`.
+    #[error("takes it for too big")]
+    TooBig,
+    /// `NBD_REP_ERR_EXT_HEADER_REQD`.
+    #[error("requires extended headers, which are not spoken here")]
+    ExtendedHeadersRequired,
+    /// Any other.
+    #[error("refuses with error {0:#010x}, which no document knows")]
+    Other(u32),
+}
+
+impl Refused {
+    pub(super) fn from_number(number: u32) -> Self {
+        match number {
+            err::UNSUP => Self::Unsupported,
+            err::POLICY => Self::Policy,
+            err::INVALID => Self::Invalid,
+            err::TLS_REQD => Self::TlsRequired,
+            err::UNKNOWN => Self::UnknownExport,
+            err::SHUTDOWN => Self::Shutdown,
+            err::BLOCK_SIZE_REQD => Self::BlockSizesRequired,
+            err::TOO_BIG => Self::TooBig,
+            err::EXT_HEADER_REQD => Self::ExtendedHeadersRequired,
+            number => Self::Other(number),
+        }
+    }
+}
+
+/// Why a handshake came to nothing. What was written is to be sent all the same, then the connection is closed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    /// Something else listens there.
+    #[error("the other side is no NBD server: it began with {0:#018x} instead of NBDMAGIC")]
+    NotAServer(u64),
+    /// A server older than newstyle negotiation, or one told to be.
+    #[error("the server speaks the oldstyle negotiation, which was given up in 2015: have it speak newstyle")]
+    Oldstyle,
+    /// A server that knows nothing but `NBD_OPT_EXPORT_NAME` was asked for more.
+    #[error("the server does not speak fixed newstyle and can neither list its exports nor encrypt")]
+    NotFixed,
+    /// An option without which it does not go on.
+    #[error("asked for {}, the server {why}{}{words}", option_name(*option), if words.is_empty() { "" } else { ": " })]
+    Refused {
+        /// Which.
+        option: u32,
+        /// Why.
+        why: Refused,
+        /// What the server says to people, without control characters.
+        words: String,
+    },
+    /// The server does what the document forbids.
+    #[error("the server breaks the protocol: {0}")]
+    Broken(&'static str),
+}
+
+fn option_name(option: u32) -> &'static str {
+    match option {
+        opt::LIST => "a list of exports (NBD_OPT_LIST)",
+        opt::STARTTLS => "TLS (NBD_OPT_STARTTLS)",
+        opt::GO => "the export (NBD_OPT_GO)",
+        opt::STRUCTURED_REPLY => "structured replies (NBD_OPT_STRUCTURED_REPLY)",
+        opt::SET_META_CONTEXT => "base:allocation (NBD_OPT_SET_META_CONTEXT)",
+        _ => "an option",
+    }
+}

@@ -1,0 +1,192 @@
+//! Requests of the transmission phase.
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Bytes, please.
+    Read,
+    /// Bytes follow.
+    Write,
+    /// The client leaves; there is no reply.
+    Disconnect,
+    /// What was answered before becomes durable.
+    Flush,
+    /// The range is no longer needed.
+    Trim,
+    /// The range will be read soon.
+    Cache,
+    /// The range reads as zeroes from now on.
+    WriteZeroes,
+    /// What is allocated of the range.
+    BlockStatus,
+    /// What no document knows.
+    Unknown(u16),
+}
+
+impl Command {
+    const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Write,
+        Self::Disconnect,
+        Self::Flush,
+        Self::Trim,
+        Self::Cache,
+        Self::WriteZeroes,
+        Self::BlockStatus,
+    ];
+
+    fn from_number(number: u16) -> Self {
+        Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Unknown(number))
+    }
+
+    /// The wire's number for it.
+    #[must_use]
+    pub const fn number(self) -> u16 {
+        match self {
+            Self::Read => 0,
+            Self::Write => 1,
+            Self::Disconnect => 2,
+            Self::Flush => 3,
+            Self::Trim => 4,
+            Self::Cache => 5,
+            Self::WriteZeroes => 6,
+            Self::BlockStatus => 7,
+            Self::Unknown(number) => number,
+        }
+    }
+}
+
+/// How a request wants to be carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommandFlags(pub u16);
+
+impl CommandFlags {
+    /// The reply comes only when the effect is durable.
+    pub const FUA: Self = Self(1);
+    /// A zeroed range stays allocated.
+    pub const NO_HOLE: Self = Self(1 << 1);
+    /// The data of the reply comes in one piece.
+    pub const DF: Self = Self(1 << 2);
+    /// One extent is enough.
+    pub const REQ_ONE: Self = Self(1 << 3);
+    /// Zeroing fails where it is no faster than writing.
+    pub const FAST_ZERO: Self = Self(1 << 4);
+    /// The length is that of the payload (extended headers).
+    pub const PAYLOAD_LEN: Self = Self(1 << 5);
+
+    /// Whether all of `flags` are set.
+    #[inline]
+    #[must_use]
+    pub const fn has(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// Whether any is set that is not in `allowed`.
+    #[inline]
+    #[must_use]
+    pub const fn beyond(self, allowed: Self) -> bool {
+        self.0 & !allowed.0 != 0
+    }
+
+    /// These and those.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// One request, as it stands on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What the reply begins with, so that the client knows what it answers.
+    pub cookie: u64,
+    /// What is asked.
+    pub command: Command,
+    /// How.
+    pub flags: CommandFlags,
+    /// The first byte.
+    pub offset: u64,
+    /// How many bytes are meant; with [`Request::payload`], how many follow.
+    pub length: u64,
+}
+
+/// What stands where a request should begin is none: nothing after it can be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a request must begin with {expected:#010x} and began with {found:#010x}")]
+pub struct NotARequest {
+    /// The number with which requests of this connection begin.
+    pub expected: u32,
+    /// What was there.
+    pub found: u32,
+}
+
+const SIMPLE: u32 = 0x2560_9513;
+const EXTENDED: u32 = 0x21e4_1c71;
+
+impl Request {
+    /// How many bytes a header has.
+    #[inline]
+    #[must_use]
+    pub const fn header_bytes(extended: bool) -> usize {
+        if extended { 32 } else { 28 }
+    }
+
+    /// Reads the header at the beginning of `input`; `None` while it is not whole.
+    ///
+    /// # Errors
+    /// When it does not begin as a request must.
+    #[inline]
+    pub fn decode(input: &[u8], extended: bool) -> Result<Option<Self>, NotARequest> {
+        let expected = if extended { EXTENDED } else { SIMPLE };
+        if let Some(found) = input.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
+            && found != expected
+        {
+            return Err(NotARequest { expected, found });
+        }
+        let Some(header) = input.first_chunk::<28>() else { return Ok(None) };
+        let length = if extended {
+            let Some(length) = input.get(24..32) else { return Ok(None) };
+            u64::from_be_bytes(array(length))
+        } else {
+            u64::from(u32::from_be_bytes(array(&header[24..28])))
+        };
+        Ok(Some(Self {
+            flags: CommandFlags(u16::from_be_bytes(array(&header[4..6]))),
+            command: Command::from_number(u16::from_be_bytes(array(&header[6..8]))),
+            cookie: u64::from_be_bytes(array(&header[8..16])),
+            offset: u64::from_be_bytes(array(&header[16..24])),
+            length,
+        }))
+    }
+
+    /// How many bytes follow the header. A write has a payload also where a client with extended headers forgot to say so.
+    #[inline]
+    #[must_use]
+    pub const fn payload(&self, extended: bool) -> u64 {
+        match self.command {
+            Command::Write => self.length,
+            _ if extended && self.flags.has(CommandFlags::PAYLOAD_LEN) => self.length,
+            _ => 0,
+        }
+    }
+
+    /// Appends its header.
+    pub fn encode(&self, extended: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(&(if extended { EXTENDED } else { SIMPLE }).to_be_bytes());
+        out.extend_from_slice(&self.flags.0.to_be_bytes());
+        out.extend_from_slice(&self.command.number().to_be_bytes());
+        out.extend_from_slice(&self.cookie.to_be_bytes());
+        out.extend_from_slice(&self.offset.to_be_bytes());
+        if extended {
+            out.extend_from_slice(&self.length.to_be_bytes());
+        } else {
+            out.extend_from_slice(&(self.length as u32).to_be_bytes());
+        }
+    }
+}
+
+/// Exactly `N` bytes as an array.
+#[inline]
+fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().expect("the caller took as many")
+}

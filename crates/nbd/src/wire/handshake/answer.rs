@@ -1,0 +1,97 @@
+//! What a server answers to options: protocol document, "Option reply types".
+
+use crate::wire::number::{self, err, info, rep};
+use crate::wire::{Export, TransmissionFlags};
+
+/// Why an option is refused: its number on the wire, and words for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    number: u32,
+    words: &'static str,
+}
+
+impl Refusal {
+    pub(super) const UNKNOWN_OPTION: Self = Self::new(err::UNSUP, "this server does not know the option");
+    pub(super) const NOT_OFFERED: Self = Self::new(err::UNSUP, "this server does not offer the option");
+    pub(super) const NO_TLS: Self = Self::new(err::POLICY, "this server has no TLS");
+    pub(super) const NO_DATA_EXPECTED: Self = Self::new(err::INVALID, "the option takes no data");
+    pub(super) const MALFORMED: Self =
+        Self::new(err::INVALID, "lengths or strings in the data of the option are wrong");
+    pub(super) const TLS_TWICE: Self = Self::new(err::INVALID, "the connection is encrypted already");
+    pub(super) const NO_CHUNKS: Self = Self::new(err::INVALID, "ask for structured replies or extended headers first");
+    pub(super) const NO_NAMESPACE: Self = Self::new(err::INVALID, "a query begins with a namespace and a colon");
+    pub(super) const TLS_REQUIRED: Self = Self::new(err::TLS_REQD, "this server requires TLS: start it first");
+    pub(super) const UNKNOWN_EXPORT: Self = Self::new(err::UNKNOWN, "there is no export of that name");
+    pub(super) const SHUTDOWN: Self = Self::new(err::SHUTDOWN, "the server is shutting down");
+    pub(super) const BLOCK_SIZE: Self = Self::new(err::BLOCK_SIZE_REQD, "ask for the block sizes and abide by them");
+    pub(super) const TOO_BIG: Self = Self::new(err::TOO_BIG, "the data of the option is longer than 64 KiB");
+    pub(super) const EXTENDED: Self = Self::new(err::EXT_HEADER_REQD, "extended headers were agreed on and go first");
+
+    const fn new(number: u32, words: &'static str) -> Self {
+        Self { number, words }
+    }
+}
+
+/// Appends a reply whose data is made of `parts`.
+fn reply(out: &mut Vec<u8>, option: u32, kind: u32, parts: &[&[u8]]) {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    out.extend_from_slice(&number::OPTION_REPLY.to_be_bytes());
+    out.extend_from_slice(&option.to_be_bytes());
+    out.extend_from_slice(&kind.to_be_bytes());
+    out.extend_from_slice(&(length as u32).to_be_bytes());
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+}
+
+pub(super) fn acknowledge(out: &mut Vec<u8>, option: u32) {
+    reply(out, option, rep::ACK, &[]);
+}
+
+pub(super) fn refuse(out: &mut Vec<u8>, option: u32, refusal: Refusal) {
+    reply(out, option, refusal.number, &[refusal.words.as_bytes()]);
+}
+
+/// `NBD_REP_SERVER`: one entry of a list.
+pub(super) fn entry(out: &mut Vec<u8>, option: u32, export: &Export) {
+    let length = (export.name.len() as u32).to_be_bytes();
+    reply(out, option, rep::SERVER, &[&length, export.name.as_bytes(), export.description.as_bytes()]);
+}
+
+/// `NBD_REP_META_CONTEXT`.
+pub(super) fn context(out: &mut Vec<u8>, option: u32, id: u32, name: &str) {
+    reply(out, option, rep::META_CONTEXT, &[&id.to_be_bytes(), name.as_bytes()]);
+}
+
+/// `NBD_INFO_EXPORT`.
+pub(super) fn export(out: &mut Vec<u8>, option: u32, size: u64, flags: TransmissionFlags) {
+    reply(out, option, rep::INFO, &[&kind(info::EXPORT), &size.to_be_bytes(), &flags.bits().to_be_bytes()]);
+}
+
+/// `NBD_INFO_NAME`.
+pub(super) fn name(out: &mut Vec<u8>, option: u32, export: &Export) {
+    reply(out, option, rep::INFO, &[&kind(info::NAME), export.name.as_bytes()]);
+}
+
+/// `NBD_INFO_DESCRIPTION`.
+pub(super) fn description(out: &mut Vec<u8>, option: u32, export: &Export) {
+    reply(out, option, rep::INFO, &[&kind(info::DESCRIPTION), export.description.as_bytes()]);
+}
+
+/// `NBD_INFO_BLOCK_SIZE`.
+pub(super) fn block_sizes(out: &mut Vec<u8>, option: u32, export: &Export) {
+    let block = export.block;
+    let sizes = [block.minimum, block.preferred, block.maximum].map(u32::to_be_bytes);
+    reply(out, option, rep::INFO, &[&kind(info::BLOCK_SIZE), sizes.as_flattened()]);
+}
+
+fn kind(information: u16) -> [u8; 2] {
+    information.to_be_bytes()
+}
+
+/// The reply to `NBD_OPT_EXPORT_NAME`, which is like no other.
+pub(super) fn export_name(out: &mut Vec<u8>, size: u64, flags: TransmissionFlags, no_zeroes: bool) {
+    out.extend_from_slice(&size.to_be_bytes());
+    out.extend_from_slice(&flags.bits().to_be_bytes());
+    if !no_zeroes {
+        out.extend_from_slice(&[0; number::ZEROES]);
+    }
+}

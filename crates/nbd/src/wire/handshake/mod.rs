@@ -1,0 +1,306 @@
+//! The handshake as a server leads it: protocol document, "Fixed newstyle negotiation", "TLS support" and, for extended
+//! headers, the branch `extension-ext-header` of the same document.
+
+mod answer;
+mod data;
+mod options;
+#[cfg(test)]
+mod tests;
+
+use super::bytes::Reader;
+use super::number::{self, opt};
+use super::{Export, Style, TransmissionFlags};
+use answer::{Refusal, acknowledge, refuse};
+
+/// The number under which `base:allocation` goes in [`Agreed::allocation`].
+pub const ALLOCATION_CONTEXT: u32 = 1;
+/// The longest data of an option that is looked at, in bytes; with its header of 16, as many bytes as a caller must be
+/// able to hold for [`Handshake::advance`].
+pub const OPTION_DATA_MOST: usize = 64 << 10;
+/// The longest data that is read over so that haggling can go on. Whoever sends more is taken for an attacker.
+const SKIPPED_MOST: usize = 16 << 20;
+/// As many options as one client may send, so that what it is answered stays bounded.
+const OPTIONS_MOST: u32 = 256;
+
+/// Whether connections are encrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tls {
+    /// Never (`NOTLS`).
+    #[default]
+    Off,
+    /// Where the client asks for it (`SELECTIVETLS`, with no export that insists).
+    Offered,
+    /// Always (`FORCEDTLS`).
+    Required,
+}
+
+/// What a server agrees to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether connections are encrypted.
+    pub tls: Tls,
+    /// The most elaborate style of replies on offer.
+    pub style: Style,
+    /// Whether exports that are stricter than the default are kept from clients that have not asked for the block sizes
+    /// and so promised to abide by them. The kernel's client does not ask.
+    pub insist_on_block_sizes: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { tls: Tls::Off, style: Style::Extended, insist_on_block_sizes: false }
+    }
+}
+
+/// What both sides have agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// Which of the exports.
+    pub export: usize,
+    /// What the client was told that it can do.
+    pub flags: TransmissionFlags,
+    /// Whether replies are chunks; always with `extended`.
+    pub structured: bool,
+    /// Whether headers are extended.
+    pub extended: bool,
+    /// Under which number the client asks for `base:allocation`, where it may.
+    pub allocation: Option<u32>,
+}
+
+impl Agreed {
+    /// What replies look like.
+    #[must_use]
+    pub const fn style(&self) -> Style {
+        match (self.structured, self.extended) {
+            (_, true) => Style::Extended,
+            (true, false) => Style::Structured,
+            (false, false) => Style::Simple,
+        }
+    }
+}
+
+/// What the caller does next, after it has sent what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Read more.
+    More,
+    /// What has not been consumed, and all that follows, is TLS; the handshake goes on inside of it.
+    StartTls,
+    /// The transmission phase begins with what has not been consumed.
+    Ready(Agreed),
+    /// Close the connection.
+    Close,
+}
+
+/// The handshake of one connection.
+#[derive(Clone, Debug)]
+pub struct Handshake {
+    settings: Settings,
+    phase: Phase,
+    /// Whether the client takes replies to options.
+    fixed: bool,
+    no_zeroes: bool,
+    encrypted: bool,
+    stopping: bool,
+    options: u32,
+    haggled: Haggled,
+}
+
+/// What options have brought so far; TLS makes it begin anew.
+#[derive(Clone, Copy, Debug, Default)]
+struct Haggled {
+    structured: bool,
+    extended: bool,
+    /// The export whose `base:allocation` the client has selected.
+    allocation: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    ClientFlags,
+    Options,
+    Skip(Skip),
+    Ended,
+}
+
+/// An option whose data nobody looks at, and how it is answered when all of it has passed.
+#[derive(Clone, Copy, Debug)]
+struct Skip {
+    remaining: usize,
+    option: u32,
+    answer: Answer,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Refuse(Refusal),
+    Leave,
+}
+
+/// What one look at the input has led to.
+enum Turn {
+    /// That many bytes are done with; look again.
+    Consumed(usize),
+    /// Not enough there.
+    Starved,
+    /// That many bytes are done with, and the caller has something to do.
+    Stop(usize, Step),
+}
+
+/// The header of an option.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    option: u32,
+    length: usize,
+}
+
+impl Handshake {
+    /// The handshake of a new connection.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            phase: Phase::ClientFlags,
+            fixed: false,
+            no_zeroes: false,
+            encrypted: false,
+            stopping: false,
+            options: 0,
+            haggled: Haggled::default(),
+        }
+    }
+
+    /// Appends what the server says first.
+    pub fn greet(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&number::GREETING.to_be_bytes());
+        out.extend_from_slice(&number::OPTION.to_be_bytes());
+        out.extend_from_slice(&(number::FIXED_NEWSTYLE | number::NO_ZEROES).to_be_bytes());
+    }
+
+    /// From now on every option but `NBD_OPT_ABORT` is refused because the server is about to stop.
+    pub fn shut_down(&mut self) {
+        self.stopping = true;
+    }
+
+    /// Looks at what the client has sent and appends what it is answered. Returns how many bytes of `input` are done with;
+    /// the others are presented again together with what follows them.
+    ///
+    /// `exports` are the same at every call; the first of them is the default.
+    pub fn advance(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> (usize, Step) {
+        let mut consumed = 0;
+        loop {
+            match self.turn(&input[consumed..], exports, out) {
+                Turn::Consumed(bytes) => consumed += bytes,
+                Turn::Starved => return (consumed, Step::More),
+                Turn::Stop(bytes, step) => {
+                    if step != Step::StartTls {
+                        self.phase = Phase::Ended;
+                    }
+                    return (consumed + bytes, step);
+                }
+            }
+        }
+    }
+
+    fn turn(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Turn {
+        match self.phase {
+            Phase::ClientFlags => self.client_flags(input),
+            Phase::Options => self.option(input, exports, out),
+            Phase::Skip(skip) => self.skip(skip, input, out),
+            Phase::Ended => Turn::Stop(0, Step::Close),
+        }
+    }
+
+    /// "Client flags": a server closes on any that it has not offered.
+    fn client_flags(&mut self, input: &[u8]) -> Turn {
+        let Some(flags) = Reader(input).u32() else { return Turn::Starved };
+        if flags & !u32::from(number::FIXED_NEWSTYLE | number::NO_ZEROES) != 0 {
+            return Turn::Stop(4, Step::Close);
+        }
+        self.fixed = flags & u32::from(number::FIXED_NEWSTYLE) != 0;
+        self.no_zeroes = flags & u32::from(number::NO_ZEROES) != 0;
+        self.phase = Phase::Options;
+        Turn::Consumed(4)
+    }
+
+    fn option(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Turn {
+        if Reader(input).u64().is_some_and(|magic| magic != number::OPTION) {
+            return Turn::Stop(8, Step::Close);
+        }
+        let Some(head) = Head::read(input) else { return Turn::Starved };
+        if self.options == OPTIONS_MOST || head.length > SKIPPED_MOST || self.must_close_on(head) {
+            return Turn::Stop(number::OPTION_HEADER, Step::Close);
+        }
+        if let Some(answer) = self.answer_unseen(head) {
+            self.options += 1;
+            self.phase = Phase::Skip(Skip { remaining: head.length, option: head.option, answer });
+            return Turn::Consumed(number::OPTION_HEADER);
+        }
+        let end = number::OPTION_HEADER + head.length;
+        let Some(data) = input.get(number::OPTION_HEADER..end) else { return Turn::Starved };
+        self.options += 1;
+        match self.obey(head.option, data, exports, out) {
+            Step::More => Turn::Consumed(end),
+            step => Turn::Stop(end, step),
+        }
+    }
+
+    fn skip(&mut self, skip: Skip, input: &[u8], out: &mut Vec<u8>) -> Turn {
+        if input.len() < skip.remaining {
+            self.phase = Phase::Skip(Skip { remaining: skip.remaining - input.len(), ..skip });
+            return if input.is_empty() { Turn::Starved } else { Turn::Consumed(input.len()) };
+        }
+        self.phase = Phase::Options;
+        match skip.answer {
+            Answer::Refuse(refusal) => {
+                refuse(out, skip.option, refusal);
+                Turn::Consumed(skip.remaining)
+            }
+            Answer::Leave => {
+                acknowledge(out, skip.option);
+                Turn::Stop(skip.remaining, Step::Close)
+            }
+        }
+    }
+
+    /// Whether an option can be neither granted nor refused. `NBD_OPT_EXPORT_NAME` has no reply that says no, and a client
+    /// without fixed newstyle understands no reply at all.
+    fn must_close_on(&self, head: Head) -> bool {
+        if head.option != opt::EXPORT_NAME {
+            return !self.fixed;
+        }
+        head.length > number::STRING_MOST || self.stopping || self.awaits_tls() || self.haggled.extended
+    }
+
+    /// Whether nothing but TLS is talked about.
+    fn awaits_tls(&self) -> bool {
+        self.settings.tls == Tls::Required && !self.encrypted
+    }
+
+    /// How an option is answered for which its header is enough to say so.
+    fn answer_unseen(&self, head: Head) -> Option<Answer> {
+        let bare = matches!(head.option, opt::LIST | opt::STARTTLS | opt::STRUCTURED_REPLY | opt::EXTENDED_HEADERS);
+        let loaded = matches!(
+            head.option,
+            opt::EXPORT_NAME | opt::INFO | opt::GO | opt::LIST_META_CONTEXT | opt::SET_META_CONTEXT
+        );
+        let refusal = match head.option {
+            opt::ABORT => return Some(Answer::Leave),
+            _ if self.stopping => Refusal::SHUTDOWN,
+            option if self.awaits_tls() && option != opt::STARTTLS => Refusal::TLS_REQUIRED,
+            _ if !bare && !loaded => Refusal::UNKNOWN_OPTION,
+            _ if bare && head.length > 0 => Refusal::NO_DATA_EXPECTED,
+            _ if head.length > OPTION_DATA_MOST => Refusal::TOO_BIG,
+            _ => return None,
+        };
+        Some(Answer::Refuse(refusal))
+    }
+}
+
+impl Head {
+    fn read(input: &[u8]) -> Option<Self> {
+        let mut head = Reader(input);
+        head.u64()?;
+        Some(Self { option: head.u32()?, length: head.u32()? as usize })
+    }
+}

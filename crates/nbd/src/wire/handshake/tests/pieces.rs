@@ -1,0 +1,65 @@
+//! It does not matter how the bytes arrive.
+
+use units::random::Random;
+
+use super::*;
+
+/// Options of all kinds, right and wrong ones.
+fn chatter(random: &mut Random) -> Vec<u8> {
+    let mut bytes = 3u32.to_be_bytes().to_vec();
+    for _ in 0..random.below(12) {
+        let names = ["plain", "größe", "", "nobody"];
+        let name = names[random.below(4) as usize];
+        let asked = [ALLOCATION, "base:", "x:y", "nonsense"];
+        let asked = &asked[random.below(4) as usize..];
+        let mut data = match random.below(5) {
+            0 => inquiry(name, &[3, 1]),
+            1 => queries(name, asked),
+            2 => vec![0; random.below(1 << 17) as usize],
+            _ => vec![],
+        };
+        if random.below(8) == 0 {
+            data.truncate(random.below(data.len() as u64 + 1) as usize);
+        }
+        let what = if random.below(3) == 0 { random.below(13) as u32 } else { 3 + random.below(9) as u32 };
+        bytes.extend_from_slice(&option(what, &data));
+    }
+    bytes
+}
+
+/// Presents `bytes` in pieces as a connection would, and returns what came of it.
+fn in_pieces(settings: Settings, bytes: &[u8], mut piece: impl FnMut() -> usize) -> (Vec<u8>, usize, Vec<Step>) {
+    let (mut server, mut out, mut steps) = (Handshake::new(settings), Vec::new(), Vec::new());
+    let (mut begin, mut end) = (0, 0);
+    loop {
+        let (consumed, step) = server.advance(&bytes[begin..end], &exports(), &mut out);
+        begin += consumed;
+        assert!(end - begin <= OPTION_DATA_MOST + 16 || step != Step::More, "{} bytes are held", end - begin);
+        match step {
+            Step::More if end == bytes.len() => return (out, begin, steps),
+            Step::More => end = (end + 1 + piece()).min(bytes.len()),
+            step => steps.push(step),
+        }
+        if matches!(step, Step::Ready(_) | Step::Close) {
+            return (out, begin, steps);
+        }
+    }
+}
+
+#[test]
+fn it_does_not_matter_how_the_bytes_arrive() {
+    for seed in 0..100 {
+        let mut random = Random::new(seed, 0);
+        let settings = Settings {
+            tls: [Tls::Off, Tls::Offered, Tls::Required][random.below(3) as usize],
+            style: [Style::Simple, Style::Structured, Style::Extended][random.below(3) as usize],
+            insist_on_block_sizes: random.below(2) == 0,
+        };
+        let bytes = chatter(&mut random);
+        let whole = in_pieces(settings, &bytes, || bytes.len());
+        for most in [2, 30, 5000, 1 << 16] {
+            let pieces = in_pieces(settings, &bytes, || random.below(most) as usize);
+            assert_eq!(pieces, whole, "seed {seed}, pieces of up to {most} bytes");
+        }
+    }
+}

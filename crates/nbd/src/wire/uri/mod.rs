@@ -1,0 +1,308 @@
+//! Addresses of exports: <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/uri.md>, with the syntax of RFC 3986.
+
+mod error;
+
+use std::fmt;
+
+use super::number::STRING_MOST;
+pub use error::UriError;
+
+/// The port that the Internet's registry of names has given to the protocol.
+pub const PORT: u16 = 10809;
+
+/// Where an export is and how to get there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uri {
+    /// Whether the connection must be encrypted (`nbds`, `nbds+unix`).
+    pub tls: bool,
+    /// Where the server listens.
+    pub server: Server,
+    /// Its name there; empty for the server's default.
+    pub export: String,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Server {
+    /// A TCP port.
+    Tcp {
+        /// A name or an address; those of IPv6 without their brackets.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// A Unix domain socket. The bytes are a path or, after a NUL, a name in the abstract namespace.
+    Unix(Vec<u8>),
+}
+
+impl Uri {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// When it is none; the first thing that is wrong.
+    pub fn parse(text: &str) -> Result<Self, UriError> {
+        let (tls, unix, rest) = scheme(text).ok_or_else(|| UriError::Scheme(text.to_owned()))?;
+        check_letters(text)?;
+        let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let socket = socket(query)?;
+        let server = match (unix, socket) {
+            (true, None) => return Err(UriError::NoSocket),
+            (true, Some(_)) if !authority.is_empty() => return Err(UriError::Host(authority.to_owned())),
+            (true, Some(path)) if path.is_empty() => return Err(UriError::EmptySocket),
+            (true, Some(path)) => Server::Unix(path),
+            (false, Some(_)) => return Err(UriError::Socket),
+            (false, None) => tcp(authority)?,
+        };
+        Ok(Self { tls, server, export: export(path.strip_prefix('/').unwrap_or(path))? })
+    }
+}
+
+/// Whether TLS is a must, whether the socket is a Unix domain socket, and what follows. Schemes know no case.
+fn scheme(text: &str) -> Option<(bool, bool, &str)> {
+    let (scheme, rest) = text.split_once("://")?;
+    let (tls, unix) = match scheme.to_ascii_lowercase().as_str() {
+        "nbd" => (false, false),
+        "nbds" => (true, false),
+        "nbd+unix" => (false, true),
+        "nbds+unix" => (true, true),
+        _ => return None,
+    };
+    Some((tls, unix, rest))
+}
+
+/// Only what RFC 3986 allows, and every `%` with two digits.
+fn check_letters(text: &str) -> Result<(), UriError> {
+    for (place, letter) in text.char_indices() {
+        match letter {
+            '#' => return Err(UriError::Fragment(place)),
+            '%' if !text[place + 1..].bytes().take(2).filter(u8::is_ascii_hexdigit).count().eq(&2) => {
+                return Err(UriError::Percent(place));
+            }
+            letter if letter.is_ascii_alphanumeric() || "-._~:/?[]@!$&'()*+,;=%".contains(letter) => {}
+            letter => return Err(UriError::Letter { letter, place }),
+        }
+    }
+    Ok(())
+}
+
+fn tcp(authority: &str) -> Result<Server, UriError> {
+    if let Some((user, _)) = authority.rsplit_once('@') {
+        return Err(UriError::User(user.to_owned()));
+    }
+    if !authority.starts_with('[') && authority.matches(':').count() > 1 {
+        return Err(UriError::BadHost(authority.to_owned()));
+    }
+    let bracket = authority.find(']').map_or(0, |place| place + 1);
+    let (host, port) = match authority[bracket..].find(':') {
+        Some(colon) => (&authority[..bracket + colon], &authority[bracket + colon + 1..]),
+        None => (authority, ""),
+    };
+    Ok(Server::Tcp { host: self::host(host)?, port: self::port(port)? })
+}
+
+fn host(text: &str) -> Result<String, UriError> {
+    let wrong = || UriError::BadHost(text.to_owned());
+    if text.is_empty() {
+        return Err(UriError::NoHost);
+    }
+    if let Some(address) = text.strip_prefix('[') {
+        let address = address.strip_suffix(']').ok_or_else(wrong)?;
+        let is_address = address.parse::<std::net::Ipv6Addr>().is_ok();
+        return if is_address { Ok(address.to_owned()) } else { Err(wrong()) };
+    }
+    let name = String::from_utf8(decode(text)).map_err(|_| wrong())?;
+    let is_name =
+        !name.contains(|letter: char| letter.is_control() || letter.is_whitespace() || "[]:/@".contains(letter));
+    if is_name { Ok(name) } else { Err(wrong()) }
+}
+
+/// An empty port is the default (RFC 3986, section 3.2.3).
+fn port(text: &str) -> Result<u16, UriError> {
+    if text.is_empty() {
+        return Ok(PORT);
+    }
+    let digits = text.bytes().all(|digit| digit.is_ascii_digit());
+    text.parse().ok().filter(|&port| digits && port > 0).ok_or_else(|| UriError::Port(text.to_owned()))
+}
+
+/// The one parameter there is.
+fn socket(query: Option<&str>) -> Result<Option<Vec<u8>>, UriError> {
+    let mut socket = None;
+    for parameter in query.unwrap_or_default().split('&').filter(|parameter| !parameter.is_empty()) {
+        let (key, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if decode(key) != b"socket" {
+            return Err(UriError::Parameter(key.to_owned()));
+        }
+        if socket.replace(decode(value)).is_some() {
+            return Err(UriError::Twice(key.to_owned()));
+        }
+    }
+    Ok(socket)
+}
+
+fn export(path: &str) -> Result<String, UriError> {
+    let name = String::from_utf8(decode(path)).map_err(|_| UriError::Export("is not UTF-8"))?;
+    if name.contains('\0') {
+        return Err(UriError::Export("contains NUL (%00), which the protocol forbids"));
+    }
+    if name.len() > STRING_MOST {
+        return Err(UriError::Export("is longer than 4096 bytes, the most that the protocol allows"));
+    }
+    Ok(name)
+}
+
+/// The bytes that a text with `%` stands for; [`check_letters`] has seen to it that digits follow each of them.
+fn decode(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let digit = |digit: Option<u8>| digit.and_then(|digit| char::from(digit).to_digit(16)).unwrap_or(0) as u8;
+        let escaped = byte == b'%';
+        decoded.push(if escaped { digit(bytes.next()) << 4 | digit(bytes.next()) } else { byte });
+    }
+    decoded
+}
+
+/// Bytes as they stand in a path or a parameter.
+struct Encoded<'a>(&'a [u8]);
+
+impl fmt::Display for Encoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|&byte| match byte {
+            b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' | b',' => write!(f, "{}", char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => write!(f, "{}", char::from(byte)),
+            byte => write!(f, "%{byte:02X}"),
+        })
+    }
+}
+
+/// As it can be read again. The default port is left away.
+impl fmt::Display for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls { "nbds" } else { "nbd" };
+        let export = Encoded(self.export.as_bytes());
+        match &self.server {
+            Server::Unix(path) => write!(f, "{scheme}+unix:///{export}?socket={}", Encoded(path)),
+            Server::Tcp { host, port } => {
+                write!(f, "{scheme}://")?;
+                if host.contains(':') {
+                    write!(f, "[{host}]")?;
+                } else {
+                    write!(f, "{}", Encoded(host.as_bytes()))?;
+                }
+                if *port != PORT {
+                    write!(f, ":{port}")?;
+                }
+                write!(f, "/{export}")
+            }
+        }
+    }
+}
+
+impl std::str::FromStr for Uri {
+    type Err = UriError;
+
+    fn from_str(text: &str) -> Result<Self, UriError> {
+        Self::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Uri {
+        Uri::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn tcp(host: &str, port: u16, export: &str) -> Uri {
+        Uri { tls: false, server: Server::Tcp { host: host.into(), port }, export: export.into() }
+    }
+
+    fn unix(path: &[u8], export: &str) -> Uri {
+        Uri { tls: false, server: Server::Unix(path.to_vec()), export: export.into() }
+    }
+
+    #[test]
+    fn the_examples_of_the_document_are_read() {
+        assert_eq!(parsed("nbd://example.com:10809/export"), tcp("example.com", 10809, "export"));
+        assert_eq!(parsed("nbd+unix:///export?socket=nbd.sock"), unix(b"nbd.sock", "export"));
+        assert_eq!(parsed("nbd://example.com/disk"), tcp("example.com", 10809, "disk"));
+        assert_eq!(parsed("nbd+unix:///disk?socket=sock"), unix(b"sock", "disk"));
+        assert_eq!(parsed("nbd://example.com/"), tcp("example.com", 10809, ""));
+        assert_eq!(parsed("nbd://example.com"), tcp("example.com", 10809, ""));
+        assert_eq!(parsed("nbd://example.com//disk"), tcp("example.com", 10809, "/disk"));
+        assert_eq!(parsed("nbd://example.com/hello%20world"), tcp("example.com", 10809, "hello world"));
+        assert_eq!(parsed("nbd+unix:///?socket=%00/abstract"), unix(b"\0/abstract", ""));
+    }
+
+    #[test]
+    fn schemes_ports_and_addresses_are_read() {
+        assert!(parsed("nbds://h/").tls && parsed("nbds+unix:///?socket=s").tls);
+        assert_eq!(parsed("NBD://h:1/"), tcp("h", 1, ""));
+        assert_eq!(parsed("nbd://h:/x"), tcp("h", PORT, "x"));
+        assert_eq!(parsed("nbd://127.0.0.1:65535/x"), tcp("127.0.0.1", 65535, "x"));
+        assert_eq!(parsed("nbd://[::1]/x"), tcp("::1", PORT, "x"));
+        assert_eq!(parsed("nbd://[fe80::1]:99/a:b@c"), tcp("fe80::1", 99, "a:b@c"));
+        assert_eq!(parsed("nbd+unix://?socket=/run/a%20b"), unix(b"/run/a b", ""));
+        assert_eq!(parsed("nbd+unix:///?&socket=/a?b=c&"), unix(b"/a?b=c", ""));
+    }
+
+    #[test]
+    fn every_error_names_what_is_wrong() {
+        let text = |text: &str| Uri::parse(text).expect_err(text).to_string();
+        for (uri, part) in [
+            ("http://h/x", "nbd+unix://"),
+            ("nbd:h", "it begins with"),
+            ("", "it begins with"),
+            ("nbd://h/a b", "' ' at byte 9 must be written as %20"),
+            ("nbd://h/é", "%C3%A9"),
+            ("nbd://h/50%", "`%` at byte 10"),
+            ("nbd://h/%4é", "`%` at byte 8"),
+            ("nbd://h/%g0", "%25"),
+            ("nbd:///x", "no host"),
+            ("nbd://:5/x", "no host"),
+            ("nbd+unix://h/x?socket=s", "three slashes"),
+            ("nbd://[::g]/", "`[::g]` is no host"),
+            ("nbd://[::1/", "no host"),
+            ("nbd://a%00b/", "`a%00b` is no host"),
+            ("nbd://me@h/", "`me`"),
+            ("nbd://h:0/", "`0` is no port"),
+            ("nbd://h:65536/", "`65536`"),
+            ("nbd://h:+5/", "`+5`"),
+            ("nbd://::1/", "as in [::1]"),
+            ("nbd+unix:///x", "add ?socket=PATH"),
+            ("nbd+unix:///x?socket", "empty name"),
+            ("nbd://h/x?socket=s", "TCP"),
+            ("nbd+unix:///x?socket=s&tls-type=psk", "`tls-type`"),
+            ("nbd+unix:///x?socket=s&socket=s", "twice"),
+            ("nbd://h/x#y", "%23"),
+            ("nbd://h/%00", "NUL"),
+            ("nbd://h/%ff", "UTF-8"),
+        ] {
+            assert!(text(uri).contains(part), "{uri}: {}", text(uri));
+        }
+        assert!(text(&format!("nbd://h/{}", "x".repeat(4097))).contains("4096"));
+    }
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        for export in ["", "disk", "/disk", "a b%c#d?e&f", "ü€", "x:y@z", "?socket="] {
+            for tls in [false, true] {
+                let servers = [
+                    Server::Unix(b"/run/my socket".to_vec()),
+                    Server::Unix(b"\0abstract\xff&=".to_vec()),
+                    Server::Tcp { host: "h.example".into(), port: PORT },
+                    Server::Tcp { host: "::1".into(), port: 7 },
+                ];
+                for server in servers {
+                    let uri = Uri { tls, server, export: export.into() };
+                    assert_eq!(Uri::parse(&uri.to_string()), Ok(uri.clone()), "{uri}");
+                }
+            }
+        }
+        assert_eq!(unix(b"/a b", "d").to_string(), "nbd+unix:///d?socket=/a%20b");
+        assert_eq!(tcp("::1", 10809, "d").to_string(), "nbd://[::1]/d");
+    }
+}
