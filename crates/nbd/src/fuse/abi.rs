@@ -1,0 +1,85 @@
+//! Numbers of the kernel's interface, and the fields of its structures. All are in the byte order of the host.
+
+use crate::wire::bytes::Reader;
+
+pub(super) const MAJOR: u32 = 7;
+/// The newest minor version that is spoken here.
+pub(super) const MINOR: u32 = 38;
+/// The oldest one: Linux 5.6. Its structures have the sizes of today.
+pub(super) const OLDEST_MINOR: u32 = 31;
+
+pub(super) const ROOT: u64 = 1;
+/// One read or write is no longer than this, as far as the host permits (`fs.fuse.max_pages_limit`).
+pub const MOST_BYTES: u32 = 1 << 20;
+/// Pages of 4 KiB in it; where pages are larger, the kernel's own limit holds.
+pub(super) const MOST_PAGES: u16 = 256;
+
+pub(super) mod opcode {
+    pub(crate) const FORGET: u32 = 2;
+    pub(crate) const GETATTR: u32 = 3;
+    pub(crate) const SETATTR: u32 = 4;
+    pub(crate) const OPEN: u32 = 14;
+    pub(crate) const READ: u32 = 15;
+    pub(crate) const WRITE: u32 = 16;
+    pub(crate) const STATFS: u32 = 17;
+    pub(crate) const RELEASE: u32 = 18;
+    pub(crate) const FSYNC: u32 = 20;
+    pub(crate) const FLUSH: u32 = 25;
+    pub(crate) const INIT: u32 = 26;
+    pub(crate) const ACCESS: u32 = 34;
+    pub(crate) const INTERRUPT: u32 = 36;
+    pub(crate) const DESTROY: u32 = 38;
+    pub(crate) const BATCH_FORGET: u32 = 42;
+    pub(crate) const FALLOCATE: u32 = 43;
+    pub(crate) const LSEEK: u32 = 46;
+}
+
+/// What is agreed upon at the start: several reads at once, long writes, direct I/O that is not waited for, long requests.
+pub(super) mod init {
+    pub(crate) const ASYNC_READ: u32 = 1 << 0;
+    pub(crate) const BIG_WRITES: u32 = 1 << 5;
+    pub(crate) const ASYNC_DIO: u32 = 1 << 15;
+    pub(crate) const MAX_PAGES: u32 = 1 << 22;
+    pub(crate) const WANTED: u32 = ASYNC_READ | BIG_WRITES | ASYNC_DIO | MAX_PAGES;
+}
+
+/// How a file is opened: past the page cache, with no word at its closing, with writes at the same time.
+pub(super) mod open {
+    pub(crate) const DIRECT_IO: u32 = 1 << 0;
+    pub(crate) const NOFLUSH: u32 = 1 << 5;
+    pub(crate) const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
+}
+
+/// Which attributes are to be set.
+pub(super) mod attribute {
+    pub(crate) const MODE: u32 = 1 << 0;
+    pub(crate) const UID: u32 = 1 << 1;
+    pub(crate) const GID: u32 = 1 << 2;
+    pub(crate) const SIZE: u32 = 1 << 3;
+}
+
+/// The fields of a request, taken from its front; past its end there are none.
+pub(super) struct Fields<'a>(Reader<'a>);
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self(Reader(bytes))
+    }
+
+    pub(super) fn skip(&mut self, bytes: usize) -> Option<()> {
+        self.0.take(bytes).map(drop)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.0.array().map(u32::from_ne_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.0.array().map(u64::from_ne_bytes)
+    }
+
+    /// What is left.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.0.0
+    }
+}

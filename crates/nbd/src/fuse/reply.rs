@@ -1,0 +1,178 @@
+//! What is written back.
+
+use rustix::io::Errno;
+
+use super::abi;
+use crate::wire;
+
+const HEADER_BYTES: usize = 16;
+/// The longest body is that of attributes.
+const BODY_BYTES: usize = 104;
+
+/// A reply, to be written with one `write` or `writev`: [`Reply::bytes`], and behind them the bytes that were read where
+/// it announces some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    bytes: [u8; HEADER_BYTES + BODY_BYTES],
+    used: usize,
+    payload: u32,
+}
+
+impl Reply {
+    fn new(unique: u64, errno: i32) -> Self {
+        let mut bytes = [0; HEADER_BYTES + BODY_BYTES];
+        bytes[4..8].copy_from_slice(&(-errno).to_ne_bytes());
+        bytes[8..16].copy_from_slice(&unique.to_ne_bytes());
+        Self { bytes, used: HEADER_BYTES, payload: 0 }.sealed()
+    }
+
+    /// It went well, and there is nothing to say about it.
+    pub(super) fn done(unique: u64) -> Self {
+        Self::new(unique, 0)
+    }
+
+    /// It did not go well.
+    #[must_use]
+    pub fn failed(unique: u64, errno: Errno) -> Self {
+        Self::new(unique, errno.raw_os_error())
+    }
+
+    /// Bytes follow that were read.
+    pub(super) fn read(unique: u64, payload: u32) -> Self {
+        Self { payload, ..Self::done(unique) }.sealed()
+    }
+
+    /// So many bytes were written.
+    pub(super) fn written(unique: u64, length: u32) -> Self {
+        Self::done(unique).u32(length).zeroes(4)
+    }
+
+    /// Where `lseek` has come to.
+    pub(super) fn position(unique: u64, offset: u64) -> Self {
+        Self::done(unique).u64(offset)
+    }
+
+    /// The file is open.
+    pub(super) fn opened(unique: u64) -> Self {
+        let flags = abi::open::DIRECT_IO | abi::open::NOFLUSH | abi::open::PARALLEL_DIRECT_WRITES;
+        Self::done(unique).u64(0).u32(flags).zeroes(4)
+    }
+
+    /// What is agreed upon at the start.
+    pub(super) fn init(unique: u64, minor: u32, readahead: u32, flags: u32) -> Self {
+        let reply = Self::done(unique).u32(abi::MAJOR).u32(minor).u32(readahead).u32(flags);
+        let reply = reply.u16(MOST_UNDER_WAY).u16(MOST_UNDER_WAY / 4 * 3).u32(abi::MOST_BYTES);
+        reply.u32(1).u16(abi::MOST_PAGES).u16(0).zeroes(32)
+    }
+
+    /// Which version is spoken, to a kernel that begins with a later one and then tries again.
+    pub(super) fn older(unique: u64) -> Self {
+        Self::done(unique).u32(abi::MAJOR).u32(abi::MINOR).zeroes(56)
+    }
+
+    /// Attributes of a regular file that never change.
+    pub(super) fn attributes(unique: u64, size: u64, mode: u32, (user, group): (u32, u32), block_bytes: u32) -> Self {
+        let reply = Self::done(unique).u64(FOR_EVER_S).u32(0).zeroes(4);
+        let reply = reply.u64(abi::ROOT).u64(size).u64(size.div_ceil(512)).zeroes(3 * 8 + 3 * 4);
+        reply.u32(mode).u32(1).u32(user).u32(group).u32(0).u32(block_bytes).u32(0)
+    }
+
+    /// A filesystem that its one file fills.
+    pub(super) fn statistics(unique: u64, size: u64, block_bytes: u32) -> Self {
+        let reply = Self::done(unique).u64(size.div_ceil(u64::from(block_bytes))).zeroes(2 * 8);
+        reply.u64(1).u64(0).u32(block_bytes).u32(NAME_BYTES).u32(block_bytes).zeroes(7 * 4)
+    }
+
+    /// What is written first.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.used]
+    }
+
+    /// How many bytes of the disk follow them, in the same call.
+    #[must_use]
+    pub fn payload_bytes(&self) -> u32 {
+        self.payload
+    }
+
+    fn u16(self, value: u16) -> Self {
+        self.put(&value.to_ne_bytes())
+    }
+
+    fn u32(self, value: u32) -> Self {
+        self.put(&value.to_ne_bytes())
+    }
+
+    fn u64(self, value: u64) -> Self {
+        self.put(&value.to_ne_bytes())
+    }
+
+    fn put(mut self, field: &[u8]) -> Self {
+        self.bytes[self.used..self.used + field.len()].copy_from_slice(field);
+        self.zeroes(field.len())
+    }
+
+    fn zeroes(mut self, count: usize) -> Self {
+        self.used += count;
+        self.sealed()
+    }
+
+    /// With its length in its header.
+    fn sealed(mut self) -> Self {
+        let length = self.used as u32 + self.payload;
+        self.bytes[..4].copy_from_slice(&length.to_ne_bytes());
+        self
+    }
+}
+
+/// The kernel has no more requests than this under way that nobody waits for. Its own choice, 12, would be the depth of
+/// every queue.
+const MOST_UNDER_WAY: u16 = 1024;
+/// Ten years.
+const FOR_EVER_S: u64 = 315_360_000;
+const NAME_BYTES: u32 = 255;
+
+/// What a client waits for while an operation is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    unique: u64,
+    awaits: Awaits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaits {
+    Bytes(u32),
+    Count(u32),
+    End,
+}
+
+impl Ticket {
+    pub(super) fn read(unique: u64, length: u32) -> Self {
+        Self { unique, awaits: Awaits::Bytes(length) }
+    }
+
+    pub(super) fn write(unique: u64, length: u32) -> Self {
+        Self { unique, awaits: Awaits::Count(length) }
+    }
+
+    pub(super) fn end(unique: u64) -> Self {
+        Self { unique, awaits: Awaits::End }
+    }
+
+    /// The reply to the request, now that its operation has ended. That of a read that went well announces all the bytes
+    /// it asked for.
+    #[must_use]
+    pub fn reply(self, result: Result<(), wire::Errno>) -> Reply {
+        match (result, self.awaits) {
+            (Err(errno), _) => Reply::failed(self.unique, system(errno)),
+            (Ok(()), Awaits::Bytes(length)) => Reply::read(self.unique, length),
+            (Ok(()), Awaits::Count(length)) => Reply::written(self.unique, length),
+            (Ok(()), Awaits::End) => Reply::done(self.unique),
+        }
+    }
+}
+
+/// The network's error numbers are those of Linux.
+pub(super) fn system(errno: wire::Errno) -> Errno {
+    Errno::from_raw_os_error(errno.number() as i32)
+}

@@ -1,0 +1,222 @@
+//! What is read: requests of the kernel.
+
+use rustix::io::Errno;
+
+use super::abi::{self, Fields, opcode};
+use super::reply::{Reply, Ticket};
+use super::seek::Seek;
+use crate::store::Operation;
+
+/// The one file that a mount shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its size in bytes, which nobody can change.
+    pub size: u64,
+    /// What programs are told to be the best unit of I/O, and loop devices that of trimming, in bytes; never zero.
+    pub block_bytes: u32,
+    /// Whether nothing may be written.
+    pub read_only: bool,
+    /// Whose it is: user and group.
+    pub owner: (u32, u32),
+}
+
+/// A request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// Its number, which its reply carries.
+    pub unique: u64,
+    /// What it comes to.
+    pub ask: Ask<'a>,
+}
+
+/// What a request comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask<'a> {
+    /// The disk has to do this, within its size; then [`Ticket::reply`] is sent.
+    Do(Ticket, Operation<'a>),
+    /// [`Seek::answer`] is sent.
+    Seek(Seek),
+    /// This is sent, and no disk is needed for it.
+    Answer(Reply),
+    /// Nobody waits for a word.
+    Nothing,
+}
+
+/// From `fcntl.h` and `falloc.h`.
+const ACCESS_MODE: u32 = 3;
+const DSYNC: u32 = 0o10000;
+const KEEP_SIZE: u32 = 1;
+const PUNCH_HOLE: u32 = 2;
+const ZERO_RANGE: u32 = 0x10;
+const SEEK_DATA: u32 = 3;
+const SEEK_HOLE: u32 = 4;
+const REGULAR: u32 = 0o100_000;
+
+impl Node {
+    /// The request that one read of `/dev/fuse` gave; `None` for what is no request: shorter than the head of one, or of
+    /// another length than that says. What is no sense otherwise is answered with an error.
+    #[must_use]
+    pub fn request<'a>(&self, bytes: &'a [u8]) -> Option<Request<'a>> {
+        let mut fields = Fields::new(bytes);
+        let (length, code, unique) = (fields.u32()?, fields.u32()?, fields.u64()?);
+        // Node, user, group, process, extensions: there is one node, and the kernel has seen to the rest.
+        fields.skip(24)?;
+        if usize::try_from(length) != Ok(bytes.len()) {
+            return None;
+        }
+        let ask = match self.ask(code, unique, fields) {
+            Some(Ok(ask)) => ask,
+            Some(Err(errno)) => Ask::Answer(Reply::failed(unique, errno)),
+            None => Ask::Answer(Reply::failed(unique, Errno::INVAL)),
+        };
+        Some(Request { unique, ask })
+    }
+
+    /// `None` where fields are missing.
+    fn ask<'a>(&self, code: u32, unique: u64, mut fields: Fields<'a>) -> Option<Result<Ask<'a>, Errno>> {
+        Some(match code {
+            opcode::READ => self.read(unique, fields.read()?),
+            opcode::WRITE => self.write(unique, fields.write()?),
+            opcode::FSYNC => Ok(Ask::Do(Ticket::end(unique), Operation::Flush)),
+            opcode::FALLOCATE => self.allocate(unique, fields.allocate()?),
+            opcode::LSEEK => self.seek(unique, fields.seek()?),
+            opcode::INIT => init(unique, fields.init()?),
+            opcode::OPEN => self.open(fields.u32()?).map(|()| Ask::Answer(Reply::opened(unique))),
+            opcode::GETATTR => Ok(Ask::Answer(self.attributes(unique))),
+            opcode::SETATTR => self.set(fields.set()?).map(|()| Ask::Answer(self.attributes(unique))),
+            opcode::STATFS => Ok(Ask::Answer(Reply::statistics(unique, self.size, self.block_bytes))),
+            opcode::ACCESS | opcode::FLUSH | opcode::RELEASE | opcode::DESTROY => Ok(Ask::Answer(Reply::done(unique))),
+            // A request that its client no longer waits for is answered in its time all the same, as a disk would.
+            opcode::FORGET | opcode::BATCH_FORGET | opcode::INTERRUPT => Ok(Ask::Nothing),
+            _ => Err(Errno::NOSYS),
+        })
+    }
+
+    fn read<'a>(&self, unique: u64, (offset, length): (u64, u32)) -> Result<Ask<'a>, Errno> {
+        if length > abi::MOST_BYTES {
+            return Err(Errno::INVAL);
+        }
+        Ok(match self.within(offset, u64::from(length)) as u32 {
+            0 => Ask::Answer(Reply::read(unique, 0)),
+            length => Ask::Do(Ticket::read(unique, length), Operation::Read { offset, length }),
+        })
+    }
+
+    /// What would go beyond the end is cut off, as a disk does it.
+    fn write<'a>(&self, unique: u64, (offset, data, durable): (u64, &'a [u8], bool)) -> Result<Ask<'a>, Errno> {
+        self.open(1)?;
+        let length = self.within(offset, data.len() as u64) as usize;
+        match (length, data.len()) {
+            (0, 0) => Ok(Ask::Answer(Reply::written(unique, 0))),
+            (0, _) => Err(Errno::NOSPC),
+            _ => {
+                let data = &data[..length];
+                Ok(Ask::Do(Ticket::write(unique, length as u32), Operation::Write { offset, data, durable }))
+            }
+        }
+    }
+
+    /// Both give zeroes; a hole may be given up, a range of zeroes stays allocated. Making room that there is or never
+    /// will be is not known here.
+    fn allocate<'a>(&self, unique: u64, (offset, length, mode): (u64, u64, u32)) -> Result<Ask<'a>, Errno> {
+        let allocated = match mode & !KEEP_SIZE {
+            PUNCH_HOLE => false,
+            ZERO_RANGE => true,
+            _ => return Err(Errno::OPNOTSUPP),
+        };
+        self.open(1)?;
+        let within = self.within(offset, length);
+        if within < length && mode & KEEP_SIZE == 0 {
+            return Err(Errno::NOSPC);
+        }
+        if within == 0 {
+            return Ok(Ask::Answer(Reply::done(unique)));
+        }
+        let zero = Operation::Zero { offset, length: within, durable: false, allocated, fast: false };
+        Ok(Ask::Do(Ticket::end(unique), zero))
+    }
+
+    fn seek<'a>(&self, unique: u64, (from, whence): (u64, u32)) -> Result<Ask<'a>, Errno> {
+        match whence {
+            SEEK_DATA | SEEK_HOLE => Ok(Ask::Seek(Seek { unique, from, size: self.size, hole: whence == SEEK_HOLE })),
+            _ => Err(Errno::INVAL),
+        }
+    }
+
+    fn open(&self, flags: u32) -> Result<(), Errno> {
+        if self.read_only && flags & ACCESS_MODE != 0 { Err(Errno::ROFS) } else { Ok(()) }
+    }
+
+    /// Times are accepted and forgotten; size, owner and mode are what they are.
+    fn set(&self, (valid, size): (u32, u64)) -> Result<(), Errno> {
+        let fixed = abi::attribute::MODE | abi::attribute::UID | abi::attribute::GID;
+        let resized = valid & abi::attribute::SIZE != 0 && size != self.size;
+        if valid & fixed != 0 || resized { Err(Errno::PERM) } else { Ok(()) }
+    }
+
+    fn attributes(&self, unique: u64) -> Reply {
+        let mode = REGULAR | if self.read_only { 0o400 } else { 0o600 };
+        Reply::attributes(unique, self.size, mode, self.owner, self.block_bytes)
+    }
+
+    /// How much of a range is within the file.
+    fn within(&self, offset: u64, length: u64) -> u64 {
+        length.min(self.size.saturating_sub(offset))
+    }
+}
+
+/// Agrees on what both sides can do. A kernel that is too old is told so, which ends its mount.
+fn init<'a>(unique: u64, (major, minor, readahead, flags): (u32, u32, u32, u32)) -> Result<Ask<'a>, Errno> {
+    match major {
+        abi::MAJOR if minor >= abi::OLDEST_MINOR => {
+            let flags = flags & abi::init::WANTED;
+            Ok(Ask::Answer(Reply::init(unique, minor.min(abi::MINOR), readahead, flags)))
+        }
+        major if major > abi::MAJOR => Ok(Ask::Answer(Reply::older(unique))),
+        _ => Err(Errno::PROTO),
+    }
+}
+
+/// The bodies of requests: `struct fuse_…_in`.
+impl<'a> Fields<'a> {
+    fn init(&mut self) -> Option<(u32, u32, u32, u32)> {
+        Some((self.u32()?, self.u32()?, self.u32()?, self.u32()?))
+    }
+
+    /// First byte and length.
+    fn read(&mut self) -> Option<(u64, u32)> {
+        let _handle = self.u64()?;
+        Some((self.u64()?, self.u32()?))
+    }
+
+    /// First byte, what to write, whether it has to be durable.
+    fn write(&mut self) -> Option<(u64, &'a [u8], bool)> {
+        let _handle = self.u64()?;
+        let (offset, length, _flags, _owner) = (self.u64()?, self.u32()?, self.u32()?, self.u64()?);
+        let (flags, _padding) = (self.u32()?, self.u32()?);
+        let data = self.rest();
+        (usize::try_from(length) == Ok(data.len())).then_some((offset, data, flags & DSYNC != 0))
+    }
+
+    /// First byte, length, mode.
+    fn allocate(&mut self) -> Option<(u64, u64, u32)> {
+        let _handle = self.u64()?;
+        Some((self.u64()?, self.u64()?, self.u32()?))
+    }
+
+    /// First byte and whence.
+    fn seek(&mut self) -> Option<(u64, u32)> {
+        let _handle = self.u64()?;
+        Some((self.u64()?, self.u32()?))
+    }
+
+    /// Which attributes, and the size.
+    fn set(&mut self) -> Option<(u32, u64)> {
+        let (valid, _padding, _handle) = (self.u32()?, self.u32()?, self.u64()?);
+        Some((valid, self.u64()?))
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

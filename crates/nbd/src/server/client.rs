@@ -1,0 +1,92 @@
+//! Whoever asks: somebody on a socket, or the kernel through a mount.
+
+use std::os::fd::BorrowedFd;
+
+use units::Nanos;
+
+use super::connection::Connection;
+use super::desk::Desk;
+use super::mounted::Mounted;
+use super::poll::Interest;
+
+/// A client is of no use any longer: it is gone, or says what no client says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Over;
+
+/// One client.
+pub(super) enum Client {
+    /// Came through a listener.
+    Connection(Box<Connection>),
+    /// The kernel.
+    Mounted(Box<Mounted>),
+}
+
+impl Client {
+    /// What is watched for it.
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Connection(connection) => connection.file(),
+            Self::Mounted(mounted) => mounted.file(),
+        }
+    }
+
+    /// Which export it has chosen; `None` before it has.
+    pub(super) fn export(&self) -> Option<u32> {
+        match self {
+            Self::Connection(connection) => connection.export(),
+            Self::Mounted(mounted) => Some(mounted.export()),
+        }
+    }
+
+    /// Whether it has not chosen an export and had since `then` to do so.
+    pub(super) fn hesitates(&self, then: Nanos) -> bool {
+        matches!(self, Self::Connection(connection) if connection.export().is_none() && connection.since < then)
+    }
+
+    /// Takes what it has sent.
+    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+        match self {
+            Self::Connection(connection) => connection.hear(now, desk),
+            Self::Mounted(mounted) => mounted.hear(now, desk),
+        }
+    }
+
+    /// Writes the reply to one of its requests, to be sent by [`Client::send`].
+    #[inline]
+    pub(super) fn answer(&mut self, now: Nanos, slot: u32, desk: &mut Desk) {
+        let answer = desk.take(now, slot);
+        match self {
+            Self::Connection(connection) => connection.answer(&answer, desk),
+            Self::Mounted(mounted) => mounted.answer(&answer, desk),
+        }
+    }
+
+    /// Sends what can be sent.
+    pub(super) fn send(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+        match self {
+            Self::Connection(connection) => connection.send(now, desk),
+            Self::Mounted(_) => Ok(()),
+        }
+    }
+
+    /// Whether something is still to be sent to it.
+    pub(super) fn is_owed(&self) -> bool {
+        matches!(self, Self::Connection(connection) if connection.is_owed())
+    }
+
+    /// For what it has to be watched now.
+    pub(super) fn wants(&self) -> Interest {
+        match self {
+            Self::Connection(connection) => connection.wants(),
+            Self::Mounted(_) => Interest::READ,
+        }
+    }
+
+    /// It goes; what it was lent goes back.
+    pub(super) fn abandon(&mut self, desk: &mut Desk) {
+        match self {
+            Self::Connection(connection) => connection.abandon(desk),
+            Self::Mounted(mounted) => mounted.abandon(desk),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Where requests of all clients go: checked, given to the store and to the model, and answered when both have done with
+//! them.
+
+use units::Nanos;
+use volume::{Kind as Charged, Share, System};
+
+use super::Offer;
+use super::client::Over;
+use super::crowd::Crowd;
+use super::outbox::Loan;
+use super::slots::{Pending, Refused, Slots, Ticket};
+use super::tallies::Tally;
+use super::timeline::Timeline;
+use super::tls::Identity;
+use crate::store::{Abilities, Ended, Extent, Fault, Faults, Operation, Progress, Store};
+use crate::wire::handshake::Agreed;
+use crate::wire::{Command, CommandFlags, Errno, Export, Request, Style, TransmissionFlags};
+
+/// What stands behind an export.
+#[derive(Clone, Debug)]
+pub(super) struct Offered {
+    /// Which store holds its bytes.
+    pub store: u32,
+    /// Its way into the model; `None` where requests are answered as soon as the store has done them.
+    pub route: Option<usize>,
+    pub tally: Tally,
+}
+
+/// How a connection wants its requests understood.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// Which export it has chosen.
+    pub export: u32,
+    /// How it wants replies.
+    pub style: Style,
+    /// The number under which it asks for what is allocated.
+    pub context: Option<u32>,
+}
+
+impl Manner {
+    /// As both sides have agreed.
+    pub(super) fn of(agreed: &Agreed) -> Self {
+        Self { export: agreed.export as u32, style: agreed.style(), context: agreed.allocation }
+    }
+}
+
+/// Requests of all clients, from their arrival to their reply.
+pub(super) struct Desk {
+    /// What clients are told of the exports.
+    pub exports: Vec<Export>,
+    /// What stands behind each of them.
+    pub offered: Vec<Offered>,
+    pub stores: Vec<Box<dyn Store>>,
+    pub timeline: Timeline,
+    /// What proves to clients who the server is.
+    pub identity: Option<Identity>,
+    slots: Slots,
+    /// Those that can be answered now.
+    finished: Vec<u32>,
+    ended: Vec<Ended>,
+    /// What goes wrong on purpose.
+    pub faults: Option<Faults>,
+    /// Who wait for replies.
+    pub crowd: Crowd,
+    /// Whether requests are refused because the server is about to stop.
+    pub closing: bool,
+}
+
+/// What a request has come to.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub request: Request,
+    /// With the bytes of a read.
+    pub result: Result<Option<Loan>, Refused>,
+    /// What a question for the state of blocks found.
+    pub extents: Vec<Extent>,
+}
+
+/// At most as many extents are told in one reply.
+const EXTENTS_MOST: usize = 1024;
+
+impl Desk {
+    pub(super) fn new(
+        offers: Vec<Offer>,
+        stores: Vec<Box<dyn Store>>,
+        timeline: Timeline,
+        identity: Option<Identity>,
+    ) -> Self {
+        let offered = offers.iter().map(|&Offer { store, route, .. }| Offered {
+            store: store as u32,
+            route,
+            tally: Tally::default(),
+        });
+        Self {
+            offered: offered.collect(),
+            exports: offers.into_iter().map(|offer| offer.export).collect(),
+            stores,
+            timeline,
+            identity,
+            slots: Slots::new(System::IDS_MAX),
+            finished: Vec::new(),
+            ended: Vec::new(),
+            faults: None,
+            crowd: Crowd::default(),
+            closing: false,
+        }
+    }
+
+    /// Takes a request with all its bytes.
+    ///
+    /// # Errors
+    /// When its connection is to be lost on purpose, or has to be: clients that have left keep all numbers in use.
+    pub(super) fn accept(
+        &mut self,
+        now: Nanos,
+        ticket: Ticket,
+        manner: Manner,
+        request: Request,
+        payload: &[u8],
+    ) -> Result<(), Over> {
+        let stall = self.fault(&request)?;
+        let export = manner.export;
+        let pending =
+            Pending { ticket, export, request, arrived: now, due: None, waits: 0, result: Ok(()), extents: Vec::new() };
+        let slot = self.slots.take(pending).ok_or(Over)?;
+        self.offered[export as usize].tally.in_flight += 1;
+        let begun = self.check(manner, &request).and_then(|()| self.begin(slot, manner, &request, payload));
+        let begun = begun.map(|waits| waits + self.stall(slot, stall));
+        match begun {
+            Ok(waits) if waits > 0 => self.slots.get(slot).waits = waits,
+            Ok(_) => self.finished.push(slot),
+            Err(refused) => self.refuse(slot, refused),
+        }
+        Ok(())
+    }
+
+    /// By how long a request is held up on purpose.
+    fn fault(&mut self, request: &Request) -> Result<Option<Nanos>, Over> {
+        let Some(faults) = &mut self.faults else { return Ok(None) };
+        match faults.next(charged(request).unwrap_or(Charged::Flush), request.length) {
+            Some(Fault::Disconnect) => Err(Over),
+            Some(Fault::Stall(time)) => Ok(Some(time)),
+            // The store sees to the others.
+            _ => Ok(None),
+        }
+    }
+
+    /// Holds a request up. Returns how many ends it has to wait for because of that.
+    fn stall(&mut self, slot: u32, time: Option<Nanos>) -> u8 {
+        let Some(time) = time else { return 0 };
+        self.timeline.alarm(self.slots.get(slot).arrived + time, slot);
+        1
+    }
+
+    /// Answers a request with an error, at once.
+    fn refuse(&mut self, slot: u32, refused: Refused) {
+        self.slots.get(slot).result = Err(refused);
+        self.finished.push(slot);
+    }
+
+    /// Whether a request makes sense for its export.
+    fn check(&self, manner: Manner, request: &Request) -> Result<(), Refused> {
+        let (offered, export) = (&self.offered[manner.export as usize], &self.exports[manner.export as usize]);
+        let refuse = |errno, why| Err(Refused { errno, why });
+        if self.closing {
+            return refuse(Errno::Shutdown, "the server is about to stop");
+        }
+        let Some(allowed) = allowed(request.command, manner.style) else {
+            return refuse(Errno::Invalid, "no such command");
+        };
+        if request.flags.beyond(allowed.and(CommandFlags::FUA)) {
+            return refuse(Errno::Invalid, "a flag that this command does not have");
+        }
+        let read_only = export.flags.contains(TransmissionFlags::READ_ONLY);
+        if writes(request.command) && (read_only || !self.stores[offered.store as usize].abilities().write) {
+            return refuse(Errno::NotPermitted, "the export is read-only");
+        }
+        let transfers = matches!(request.command, Command::Read | Command::Write);
+        if transfers && request.length > u64::from(export.block.maximum) {
+            return refuse(Errno::Invalid, "longer than the largest request that the export announces");
+        }
+        if request.offset.checked_add(request.length).is_none_or(|end| end > export.size) {
+            let no_room = matches!(request.command, Command::Write | Command::WriteZeroes);
+            return refuse(if no_room { Errno::NoSpace } else { Errno::Invalid }, "beyond the end of the export");
+        }
+        Ok(())
+    }
+
+    /// Gives a request to the store and to the model. Returns how many ends it has to wait for.
+    fn begin(&mut self, slot: u32, manner: Manner, request: &Request, payload: &[u8]) -> Result<u8, Refused> {
+        let offered = &self.offered[manner.export as usize];
+        let store = &mut self.stores[offered.store as usize];
+        if request.command == Command::BlockStatus {
+            self.slots.get(slot).extents = extents(store.as_mut(), manner, request)?;
+            return Ok(0);
+        }
+        let mut waits = 0;
+        if let Some(operation) = operation(request, payload, store.abilities()) {
+            match store.start(slot, operation) {
+                Progress::Ended(result) => result?,
+                Progress::Pending => waits += 1,
+            }
+        }
+        if let (Some(route), Some(kind)) = (offered.route, charged(request)) {
+            let length = u32::try_from(request.length).unwrap_or(u32::MAX);
+            let asked = volume::Request { id: slot, kind, offset: request.offset, length };
+            let pending = self.slots.get(slot);
+            let share = Share { user: pending.ticket.client, among: self.crowd.sharing(pending.arrived) };
+            self.timeline.arrive(pending.arrived, route, asked, share);
+            waits += 1;
+        }
+        Ok(waits)
+    }
+
+    /// Hands over what stores hold back, hears what has ended and what is due.
+    pub(super) fn settle(&mut self, now: Nanos) {
+        for store in &mut self.stores {
+            store.submit();
+            store.collect(&mut self.ended);
+        }
+        for ended in self.ended.drain(..) {
+            let pending = self.slots.get(ended.slot);
+            if let Err(errno) = ended.result {
+                pending.result = Err(errno.into());
+            }
+            if pending.one_less() {
+                self.finished.push(ended.slot);
+            }
+        }
+        while let Some((due, slot)) = self.timeline.next_due(now) {
+            let pending = self.slots.get(slot);
+            pending.due = Some(due);
+            if pending.one_less() {
+                self.finished.push(slot);
+            }
+        }
+    }
+
+    /// Moves what can be answered now to `batch`, in the order in which it became so.
+    #[inline]
+    pub(super) fn finished(&mut self, batch: &mut Vec<u32>) {
+        batch.append(&mut self.finished);
+    }
+
+    /// Who asked.
+    #[inline]
+    pub(super) fn asker(&mut self, slot: u32) -> Ticket {
+        self.slots.get(slot).ticket
+    }
+
+    /// Takes a finished request out, to be answered now.
+    #[inline]
+    pub(super) fn take(&mut self, now: Nanos, slot: u32) -> Answer {
+        let pending = self.slots.remove(slot);
+        self.count(now, &pending);
+        let Pending { request, export, result, extents, .. } = pending;
+        let reads = request.command == Command::Read && request.length > 0;
+        if reads && result.is_ok() {
+            // The number is free when the bytes are sent.
+            let store = self.offered[export as usize].store;
+            let loan = Loan { store, slot, offset: request.offset, length: request.length as u32 };
+            return Answer { request, result: Ok(Some(loan)), extents };
+        }
+        self.slots.free(slot);
+        Answer { request, result: result.map(|()| None), extents }
+    }
+
+    /// Forgets a finished request whose client is gone.
+    pub(super) fn drop_answer(&mut self, now: Nanos, slot: u32) {
+        if let Ok(Some(loan)) = self.take(now, slot).result {
+            self.give_back(loan);
+        }
+    }
+
+    /// Takes back what was lent.
+    #[inline]
+    pub(super) fn give_back(&mut self, loan: Loan) {
+        self.stores[loan.store as usize].release(loan.slot);
+        self.slots.free(loan.slot);
+    }
+
+    #[inline]
+    fn count(&mut self, now: Nanos, pending: &Pending) {
+        if let Some(due) = pending.due {
+            self.timeline.released(due, now);
+        }
+        let tally = &mut self.offered[pending.export as usize].tally;
+        tally.in_flight -= 1;
+        let Pending { request, arrived, result, .. } = pending;
+        tally.answered(request.command, request.length, *arrived, now, result.is_ok());
+    }
+
+    /// Whether a request waits for anything.
+    pub(super) fn is_idle(&self) -> bool {
+        self.slots.in_use() == 0
+    }
+}
+
+/// Flags that a command may have, beside those that all may; `None` for no command.
+const fn allowed(command: Command, style: Style) -> Option<CommandFlags> {
+    match command {
+        Command::Read => Some(CommandFlags::DF),
+        Command::Write if matches!(style, Style::Extended) => Some(CommandFlags::PAYLOAD_LEN),
+        Command::WriteZeroes => Some(CommandFlags::NO_HOLE.and(CommandFlags::FAST_ZERO)),
+        Command::BlockStatus => Some(CommandFlags::REQ_ONE),
+        Command::Unknown(_) => None,
+        _ => Some(CommandFlags(0)),
+    }
+}
+
+const fn writes(command: Command) -> bool {
+    matches!(command, Command::Write | Command::WriteZeroes | Command::Trim)
+}
+
+/// What the model takes a request for; `None` for what costs nothing.
+const fn charged(request: &Request) -> Option<Charged> {
+    match request.command {
+        Command::Flush => Some(Charged::Flush),
+        _ if request.length == 0 => None,
+        Command::Read | Command::Cache => Some(Charged::Read),
+        Command::Write => Some(Charged::Write),
+        Command::WriteZeroes if request.flags.has(CommandFlags::NO_HOLE) => Some(Charged::Write),
+        Command::WriteZeroes | Command::Trim => Some(Charged::Trim),
+        _ => None,
+    }
+}
+
+/// What a store is asked; `None` where there is nothing to do.
+fn operation<'a>(request: &Request, payload: &'a [u8], abilities: Abilities) -> Option<Operation<'a>> {
+    let Request { offset, length, flags, .. } = *request;
+    let durable = flags.has(CommandFlags::FUA);
+    match request.command {
+        Command::Flush => Some(Operation::Flush),
+        _ if length == 0 => None,
+        Command::Read => Some(Operation::Read { offset, length: length as u32 }),
+        Command::Write => Some(Operation::Write { offset, data: payload, durable }),
+        Command::Trim => abilities.trim.then_some(Operation::Trim { offset, length, durable }),
+        Command::WriteZeroes => {
+            let (allocated, fast) = (flags.has(CommandFlags::NO_HOLE), flags.has(CommandFlags::FAST_ZERO));
+            Some(Operation::Zero { offset, length, durable, allocated, fast })
+        }
+        Command::Cache => Some(Operation::Cache { offset, length }),
+        _ => None,
+    }
+}
+
+/// What is allocated of a range, as the request wants it told.
+fn extents(store: &mut dyn Store, manner: Manner, request: &Request) -> Result<Vec<Extent>, Refused> {
+    if manner.context.is_none() {
+        return Err(Refused { errno: Errno::Invalid, why: "no metadata context was negotiated" });
+    }
+    if request.length == 0 {
+        return Err(Refused { errno: Errno::Invalid, why: "a range of no bytes" });
+    }
+    // Without extended headers a length has 32 bits.
+    let most = if manner.style == Style::Extended { u64::MAX } else { u64::from(u32::MAX) & !0xfff };
+    let one = request.flags.has(CommandFlags::REQ_ONE);
+    let mut found = store.extents(request.offset, request.length, if one { 1 } else { EXTENTS_MOST })?;
+    if let Some(long) = found.iter().position(|extent| extent.length > most) {
+        found[long].length = most;
+        found.truncate(long + 1);
+    }
+    Ok(found)
+}

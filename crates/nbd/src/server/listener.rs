@@ -1,0 +1,139 @@
+//! Where clients knock.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Mode;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, socket_with};
+
+use crate::wire::handshake::Tls;
+
+/// Nothing here blocks, and no child inherits it.
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+/// How many may knock before they are let in.
+const BACKLOG: i32 = 1024;
+
+/// A socket that clients connect to. A unix socket's file goes with it.
+#[derive(Debug)]
+pub struct Listener {
+    file: OwnedFd,
+    path: Option<PathBuf>,
+    tls: Tls,
+}
+
+impl Listener {
+    /// Listens at a path that only its owner may use. A socket that a server left there which is gone is replaced.
+    ///
+    /// # Errors
+    /// Where the path cannot be made, or somebody listens there.
+    pub fn unix(path: &Path) -> io::Result<Self> {
+        let file = match bind_unix(path) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
+                std::fs::remove_file(path)?;
+                bind_unix(path)
+            }
+            bound => bound,
+        }?;
+        Ok(Self { file, path: Some(path.to_owned()), tls: Tls::Off })
+    }
+
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// Where the address is not to be had.
+    pub fn tcp(address: SocketAddr) -> io::Result<Self> {
+        let bound = TcpListener::bind(address)?;
+        bound.set_nonblocking(true)?;
+        Ok(Self { file: bound.into(), path: None, tls: Tls::Off })
+    }
+
+    /// Where a listener on TCP listens, with the port that the kernel has chosen where that was left to it.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        SocketAddr::try_from(rustix::net::getsockname(&self.file).ok()?).ok()
+    }
+
+    /// The same socket once more, for somebody who takes clients from it by himself.
+    ///
+    /// # Errors
+    /// Where the kernel gives no second descriptor.
+    pub fn try_clone_file(&self) -> io::Result<OwnedFd> {
+        self.file.try_clone()
+    }
+
+    /// Whether connections that come here are encrypted.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Tls) -> Self {
+        self.tls = tls;
+        self
+    }
+
+    pub(super) fn tls(&self) -> Tls {
+        self.tls
+    }
+
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// The next client; an error when none waits, or none can be let in.
+    pub(super) fn accept(&self) -> Result<OwnedFd, Errno> {
+        loop {
+            match accept_with(&self.file, FLAGS) {
+                // It has left again.
+                Err(Errno::CONNABORTED | Errno::INTR) => {}
+                accepted => return accepted,
+            }
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A socket at a path. Its permissions are set before it has a name, so that there is no instant without them.
+fn bind_unix(path: &Path) -> io::Result<OwnedFd> {
+    let file = socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?;
+    rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
+    rustix::net::bind(&file, &SocketAddrUnix::new(path)?)?;
+    rustix::net::listen(&file, BACKLOG)?;
+    Ok(file)
+}
+
+/// Whether a socket is there at which nobody listens. To connect to a file of any other kind is refused as well.
+fn is_left_over(path: &Path) -> bool {
+    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
+    is_socket && UnixStream::connect(path).err().is_some_and(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_that_was_left_is_replaced_and_no_other_file_ever() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        drop(std::os::unix::net::UnixListener::bind(path("left")).unwrap());
+        let listener = Listener::unix(&path("left")).unwrap();
+        std::os::unix::fs::symlink(path("left"), path("link")).unwrap();
+        std::fs::write(path("file"), "precious").unwrap();
+        for name in ["left", "link", "file"] {
+            assert_eq!(Listener::unix(&path(name)).unwrap_err().kind(), io::ErrorKind::AddrInUse, "{name}");
+        }
+        assert_eq!(std::fs::read_to_string(path("file")).unwrap(), "precious");
+        drop(listener);
+        assert!(!path("left").exists(), "the socket goes with the listener");
+    }
+}

@@ -1,0 +1,447 @@
+//! The server: one thread, one loop, no locks.
+//!
+//! All clients, stores and the model belong to one thread that waits for whichever comes first: bytes from a client, a
+//! store that has done something, or the instant at which the model says that a reply is due. What has come is read in one
+//! piece and understood request by request; replies that are due together leave in one system call, their bytes straight
+//! from the store.
+//!
+//! Clients share nothing but the model: one that stops reading, sends half a request or goes away concerns nobody else.
+
+mod client;
+mod connection;
+mod crowd;
+mod desk;
+mod listener;
+mod mounted;
+mod outbox;
+mod poll;
+mod slots;
+mod socket;
+mod stop;
+mod tallies;
+mod timeline;
+mod tls;
+mod way;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex};
+
+use rustix::io::Errno;
+use units::Nanos;
+use volume::System;
+
+use crate::fuse::{Channel, Node};
+use crate::store::faults::Rates;
+use crate::store::{Faults, Store};
+use crate::wire::Export;
+use crate::wire::handshake::Settings;
+
+use client::{Client, Over};
+use connection::Connection;
+use desk::Desk;
+pub use listener::Listener;
+use mounted::Mounted;
+use poll::{Interest, Poll, Ready, Token, now};
+use slots::Ticket;
+use socket::Socket;
+pub use stop::Stopper;
+pub use tallies::{Done, Kind, Snapshot, Tally};
+pub use timeline::Punctuality;
+use timeline::Timeline;
+pub use tls::{Identity, IdentityError, Pem};
+pub use way::measure_way;
+
+/// What a server offers and how.
+pub struct Config {
+    /// What clients may choose from; the first one is what they get who name none.
+    pub exports: Vec<Offer>,
+    /// Where the bytes are.
+    pub stores: Vec<Box<dyn Store>>,
+    /// What says when replies are due.
+    pub system: System,
+    /// Where clients come from.
+    pub listeners: Vec<Listener>,
+    /// Exports that are files of mounts.
+    pub mounts: Vec<Mount>,
+    /// Clients that are connected already.
+    pub connected: Vec<OwnedFd>,
+    /// What goes wrong on purpose, and the seed by which it does. Stores have their own faults.
+    pub faults: Option<(Rates, u64)>,
+    /// How clients are let in; whether they are encrypted, their listener says.
+    pub settings: Settings,
+    /// What proves to clients who the server is, where connections can be encrypted.
+    pub identity: Option<Identity>,
+    /// What the way from a client to the server and back takes.
+    pub way: Nanos,
+    /// Whether to keep a processor busy shortly before replies are due.
+    pub spin: bool,
+    /// At most so many clients at once.
+    pub clients_most: usize,
+}
+
+/// One export.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// What clients are told of it.
+    pub export: Export,
+    /// Which of the stores holds its bytes.
+    pub store: usize,
+    /// Which attachment of the model it is; `None` to answer as fast as the store does.
+    pub route: Option<usize>,
+}
+
+/// An export as the one file of a mount.
+#[derive(Debug)]
+pub struct Mount {
+    /// The kernel's end of it.
+    pub channel: Channel,
+    /// What the kernel is told of the file.
+    pub node: Node,
+    /// Which of the exports.
+    pub export: usize,
+}
+
+/// A server at work.
+pub struct Server {
+    poll: Poll,
+    listeners: Vec<Listener>,
+    /// Listeners that are not listened to for a while.
+    resting: Vec<u32>,
+    clients: Vec<Seat>,
+    free: Vec<u32>,
+    desk: Desk,
+    settings: Settings,
+    clients_most: usize,
+    began: Nanos,
+    stopper: Stopper,
+    /// When it ends at the latest, once it has been stopped.
+    stop_at: Option<Nanos>,
+    shown: Arc<Mutex<Snapshot>>,
+    /// When the next snapshot is due.
+    show_at: Nanos,
+    /// Whether anything has happened since the last one.
+    changed: bool,
+    ready: Vec<Ready>,
+    batch: Vec<u32>,
+    /// Clients that have something to be sent.
+    dirty: Vec<u32>,
+}
+
+/// A place for a client.
+#[derive(Default)]
+struct Seat {
+    generation: u32,
+    client: Option<Client>,
+    /// For what it is watched.
+    interest: Interest,
+}
+
+/// As many are let in before those who are in have their turn.
+const WELCOMED_MOST: usize = 64;
+/// How often what has been done is shown.
+const SHOW_EVERY: Nanos = Nanos::from_millis(500);
+/// How long a client may take to choose an export.
+const HANDSHAKE_MOST: Nanos = Nanos::from_secs(30);
+/// How long requests under way are waited for when the server stops.
+const GRACE: Nanos = Nanos::from_secs(5);
+
+impl Server {
+    /// A server that listens from now on; clients are heard once it [runs](Server::run).
+    ///
+    /// # Errors
+    /// Where the kernel gives no descriptor.
+    pub fn new(config: Config) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let (stopper, began) = (Stopper::new()?, now());
+        poll.watch(stopper.file(), Token::Stop, Interest::READ)?;
+        for (index, listener) in config.listeners.iter().enumerate() {
+            poll.watch(listener.file(), Token::Listener(index as u32), Interest::READ)?;
+        }
+        for (index, store) in config.stores.iter().enumerate() {
+            if let Some(signal) = store.signal() {
+                poll.watch(signal, Token::Store(index as u32), Interest::READ)?;
+            }
+        }
+        let timeline = Timeline::new(config.system, began, config.way, config.spin);
+        let mut desk = Desk::new(config.exports, config.stores, timeline, config.identity);
+        desk.faults = config.faults.map(|(rates, seed)| Faults::new(rates.in_server(), seed));
+        let mut server = Self {
+            poll,
+            listeners: config.listeners,
+            resting: Vec::new(),
+            clients: Vec::new(),
+            free: Vec::new(),
+            desk,
+            settings: config.settings,
+            clients_most: config.clients_most,
+            began,
+            stopper,
+            stop_at: None,
+            shown: Arc::default(),
+            show_at: began,
+            changed: true,
+            ready: Vec::new(),
+            batch: Vec::new(),
+            dirty: Vec::new(),
+        };
+        config.connected.into_iter().for_each(|file| server.admit(file, config.settings));
+        config.mounts.into_iter().for_each(|mount| server.mount(mount));
+        // Who asks before anybody has come is told that nothing was done.
+        server.show(now());
+        Ok(server)
+    }
+
+    /// What stops it, from any thread or signal handler.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Where it shows twice a second what it has done.
+    #[must_use]
+    pub fn shown(&self) -> Arc<Mutex<Snapshot>> {
+        Arc::clone(&self.shown)
+    }
+
+    /// Serves until it is stopped and what was asked before is answered. Returns all it has done.
+    ///
+    /// # Errors
+    /// Where the kernel can no longer be waited for.
+    pub fn run(mut self) -> io::Result<Snapshot> {
+        while self.stop_at.is_none_or(|at| now() < at && self.is_awaited()) {
+            self.turn()?;
+            if self.stop_at.is_none() && self.stopper.is_stopped() {
+                self.close();
+            }
+        }
+        Ok(self.snapshot(now()))
+    }
+
+    /// Waits for something to happen and sees to all of it.
+    fn turn(&mut self) -> io::Result<()> {
+        let sleep = self.sleep(now());
+        self.poll.wait(sleep, &mut self.ready)?;
+        let woken = now();
+        self.desk.timeline.woke(woken, !self.ready.is_empty());
+        self.changed |= !self.ready.is_empty() || !self.desk.is_idle();
+        let ready = std::mem::take(&mut self.ready);
+        for &Ready { token, hung_up } in &ready {
+            match token {
+                Token::Listener(index) => self.welcome(index),
+                Token::Client(index) if hung_up && !self.clients[index as usize].interest.read => self.part(index),
+                Token::Client(index) => self.hear(index),
+                Token::Store(_) | Token::Stop => {}
+            }
+        }
+        self.ready = ready;
+        self.answer();
+        if woken >= self.show_at {
+            self.show(woken);
+        }
+        Ok(())
+    }
+
+    fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
+        let due = self.desk.timeline.sleep(now);
+        // A server to whom nothing happens sleeps for good: what it could show is shown.
+        let show = (self.changed || self.is_anybody_new()).then(|| self.show_at.since(now));
+        let stop = self.stop_at.map(|at| at.since(now));
+        [due, show, stop].into_iter().flatten().min()
+    }
+
+    /// Whether anybody waits for a reply, or for the rest of one.
+    fn is_awaited(&self) -> bool {
+        !self.desk.is_idle() || self.seated().any(Client::is_owed)
+    }
+
+    fn is_anybody_new(&self) -> bool {
+        self.seated().any(|client| client.export().is_none())
+    }
+
+    fn seated(&self) -> impl Iterator<Item = &Client> {
+        self.clients.iter().filter_map(|seat| seat.client.as_ref())
+    }
+
+    /// Lets clients in.
+    fn welcome(&mut self, listener: u32) {
+        let settings = Settings { tls: self.listeners[listener as usize].tls(), ..self.settings };
+        for _ in 0..WELCOMED_MOST {
+            match self.listeners[listener as usize].accept() {
+                Ok(file) if self.seated().count() < self.clients_most => self.admit(file, settings),
+                // One too many is closed at once, and sees that nobody speaks to it.
+                Ok(_) => {}
+                Err(Errno::AGAIN) => return,
+                // The table of descriptors is full, say, which is no reason to stop serving the others.
+                Err(_) => return self.rest(listener),
+            }
+        }
+    }
+
+    /// Does not listen until the next snapshot: whoever is not let in knocks on, all the time.
+    fn rest(&mut self, listener: u32) {
+        let file = self.listeners[listener as usize].file();
+        if self.poll.change(file, Token::Listener(listener), Interest::NONE).is_ok() {
+            self.resting.push(listener);
+            self.changed = true;
+        }
+    }
+
+    fn listen_again(&mut self) {
+        let Self { poll, listeners, resting, .. } = self;
+        // One that cannot be watched now is tried again.
+        resting.retain(|&index| {
+            poll.change(listeners[index as usize].file(), Token::Listener(index), Interest::READ).is_err()
+        });
+        self.changed |= !self.resting.is_empty();
+    }
+
+    fn admit(&mut self, file: OwnedFd, settings: Settings) {
+        self.seat(|ticket| Client::Connection(Box::new(Connection::new(Socket::new(file), ticket, settings, now()))));
+    }
+
+    fn mount(&mut self, Mount { channel, node, export }: Mount) {
+        self.desk.offered[export].tally.connect();
+        self.seat(|ticket| Client::Mounted(Box::new(Mounted::new(channel, node, ticket, export as u32))));
+    }
+
+    /// Gives a client a place.
+    fn seat(&mut self, client: impl FnOnce(Ticket) -> Client) {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.clients.push(Seat::default());
+            (self.clients.len() - 1) as u32
+        });
+        let seat = &mut self.clients[index as usize];
+        let client = client(Ticket { client: index, generation: seat.generation });
+        seat.interest = client.wants();
+        let watched = self.poll.watch(client.file(), Token::Client(index), seat.interest);
+        seat.client = Some(client);
+        match watched {
+            Ok(()) => self.dirty.push(index),
+            Err(_) => self.part(index),
+        }
+    }
+
+    /// Takes what a client has sent.
+    fn hear(&mut self, index: u32) {
+        let Some(client) = &mut self.clients[index as usize].client else { return };
+        let before = client.export();
+        let heard = client.hear(now(), &mut self.desk);
+        if let (None, Some(export)) = (before, client.export()) {
+            self.desk.offered[export as usize].tally.connect();
+        }
+        match heard {
+            Ok(()) => self.dirty.push(index),
+            Err(Over) => self.part(index),
+        }
+    }
+
+    /// Answers what can be answered, until nothing more can.
+    fn answer(&mut self) {
+        loop {
+            let now = now();
+            self.desk.settle(now);
+            self.write(now);
+            if self.dirty.is_empty() {
+                return;
+            }
+            self.send(now);
+        }
+    }
+
+    /// Writes replies to those who asked.
+    fn write(&mut self, now: Nanos) {
+        self.desk.finished(&mut self.batch);
+        for slot in self.batch.drain(..) {
+            let ticket = self.desk.asker(slot);
+            let seat = &mut self.clients[ticket.client as usize];
+            match &mut seat.client {
+                Some(client) if seat.generation == ticket.generation => {
+                    client.answer(now, slot, &mut self.desk);
+                    self.dirty.push(ticket.client);
+                }
+                _ => self.desk.drop_answer(now, slot),
+            }
+        }
+    }
+
+    /// Sends replies, and takes up what had to wait for room.
+    fn send(&mut self, now: Nanos) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for index in dirty.drain(..) {
+            let Some(client) = &mut self.clients[index as usize].client else { continue };
+            match client.send(now, &mut self.desk) {
+                Ok(()) => self.watch(index),
+                Err(Over) => self.part(index),
+            }
+        }
+        self.dirty = dirty;
+    }
+
+    /// Watches a client for what it now waits for.
+    fn watch(&mut self, index: u32) {
+        let seat = &mut self.clients[index as usize];
+        let Some(client) = &seat.client else { return };
+        let wants = client.wants();
+        if wants != seat.interest {
+            seat.interest = wants;
+            if self.poll.change(client.file(), Token::Client(index), wants).is_err() {
+                self.part(index);
+            }
+        }
+    }
+
+    /// A client is gone, or has to go. What it asked for is still done, and answered to nobody.
+    fn part(&mut self, index: u32) {
+        let seat = &mut self.clients[index as usize];
+        let Some(mut client) = seat.client.take() else { return };
+        seat.generation = seat.generation.wrapping_add(1);
+        self.free.push(index);
+        self.poll.forget(client.file());
+        client.abandon(&mut self.desk);
+        if let Some(export) = client.export() {
+            self.desk.offered[export as usize].tally.connected -= 1;
+        }
+    }
+
+    /// Nobody is let in from now on, nothing new is done.
+    fn close(&mut self) {
+        self.resting.clear();
+        for listener in self.listeners.drain(..) {
+            self.poll.forget(listener.file().as_fd());
+        }
+        // It stays readable: it has said all it has to say.
+        self.poll.forget(self.stopper.file());
+        self.stop_at = Some(now() + GRACE);
+        self.desk.closing = true;
+    }
+
+    /// Shows what was done, and parts with those who never choose an export.
+    fn show(&mut self, now: Nanos) {
+        self.show_at = now + SHOW_EVERY;
+        self.changed = !self.desk.is_idle();
+        self.listen_again();
+        let snapshot = self.snapshot(now);
+        if let Ok(mut shown) = self.shown.try_lock() {
+            *shown = snapshot;
+        }
+        let then = Nanos::new(now.get().saturating_sub(HANDSHAKE_MOST.get()));
+        for index in 0..self.clients.len() {
+            if self.clients[index].client.as_ref().is_some_and(|client| client.hesitates(then)) {
+                self.part(index as u32);
+            }
+        }
+    }
+
+    fn snapshot(&self, now: Nanos) -> Snapshot {
+        let names = self.desk.exports.iter().map(|export| export.name.clone());
+        let tallies = self.desk.offered.iter().map(|offered| offered.tally.clone());
+        Snapshot {
+            age: now.since(self.began),
+            exports: names.zip(tallies).collect(),
+            stages: self.desk.timeline.stages(now),
+            punctuality: self.desk.timeline.punctuality().clone(),
+            way: self.desk.timeline.way(),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The kernel as a client: an export as the one file of a mount.
+
+use std::io::IoSlice;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use units::Nanos;
+
+use super::client::Over;
+use super::desk::{Answer, Desk, Manner};
+use super::slots::Ticket;
+use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, Node, Received, Reply, Seek};
+use crate::store::{Operation, Pieces};
+use crate::wire::{Command, CommandFlags, Request, Style};
+
+/// As many requests are read before other clients have their turn.
+const TURN: usize = 64;
+/// One reply has as many slices at most: the kernel takes 1024.
+const ROOM: usize = 512;
+
+/// A mount.
+pub(super) struct Mounted {
+    channel: Channel,
+    node: Node,
+    ticket: Ticket,
+    manner: Manner,
+    buffer: Vec<u8>,
+    /// What makes the replies to requests under way, by their cookies.
+    replies: Vec<Option<fuse::Ticket>>,
+    free: Vec<u32>,
+    in_flight: u32,
+}
+
+impl Mounted {
+    pub(super) fn new(channel: Channel, node: Node, ticket: Ticket, export: u32) -> Self {
+        let manner = Manner { export, style: Style::Simple, context: None };
+        Self {
+            channel,
+            node,
+            ticket,
+            manner,
+            buffer: vec![0; BUFFER_BYTES],
+            replies: Vec::new(),
+            free: Vec::new(),
+            in_flight: 0,
+        }
+    }
+
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.channel.as_fd()
+    }
+
+    pub(super) fn export(&self) -> u32 {
+        self.manner.export
+    }
+
+    /// Reads requests and carries them out.
+    pub(super) fn hear(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let heard = (0..TURN).try_for_each(|_| match self.channel.receive(&mut buffer) {
+            Ok(Received::Request(length)) => self.take(now, &buffer[..length], desk).map_err(Some),
+            Ok(Received::Nothing) => Err(None),
+            Ok(Received::Unmounted) | Err(_) => Err(Some(Over)),
+        });
+        self.buffer = buffer;
+        match heard {
+            Err(Some(over)) => Err(over),
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, now: Nanos, bytes: &[u8], desk: &mut Desk) -> Result<(), Over> {
+        match self.node.request(bytes).ok_or(Over)?.ask {
+            Ask::Do(reply, operation) => self.begin(now, reply, operation, desk),
+            Ask::Seek(seek) => self.say(&self.find(seek, desk), &[]),
+            Ask::Answer(reply) => self.say(&reply, &[]),
+            Ask::Nothing => Ok(()),
+        }
+    }
+
+    /// Gives an operation to the desk, as a request like any other.
+    fn begin(
+        &mut self,
+        now: Nanos,
+        reply: fuse::Ticket,
+        operation: Operation<'_>,
+        desk: &mut Desk,
+    ) -> Result<(), Over> {
+        let cookie = self.free.pop().unwrap_or_else(|| {
+            self.replies.push(None);
+            (self.replies.len() - 1) as u32
+        });
+        if self.in_flight == 0 {
+            desk.crowd.comes();
+        }
+        self.in_flight += 1;
+        self.replies[cookie as usize] = Some(reply);
+        let (request, payload) = request(u64::from(cookie), operation);
+        desk.accept(now, self.ticket, self.manner, request, payload)
+    }
+
+    fn find(&self, seek: Seek, desk: &mut Desk) -> Reply {
+        let store = &mut desk.stores[desk.offered[self.manner.export as usize].store as usize];
+        seek.answer(|offset, length| store.extents(offset, length, ROOM))
+    }
+
+    /// Answers one of its requests.
+    pub(super) fn answer(&mut self, answer: &Answer, desk: &mut Desk) {
+        let cookie = answer.request.cookie as u32;
+        let Some(reply) = self.replies[cookie as usize].take() else { return };
+        self.free.push(cookie);
+        self.in_flight -= 1;
+        if self.in_flight == 0 {
+            desk.crowd.goes();
+        }
+        let reply = reply.reply(answer.result.map(|_| ()).map_err(|refused| refused.errno));
+        let mut room = [IoSlice::new(&[]); ROOM];
+        let mut pieces = Pieces::new(&mut room);
+        if let Ok(Some(loan)) = answer.result {
+            desk.stores[loan.store as usize].lend(loan.slot, loan.offset, loan.length, 0, &mut pieces);
+        }
+        // A mount that takes no reply tells so when it is read next.
+        let _ = self.say(&reply, pieces.slices());
+        if let Ok(Some(loan)) = answer.result {
+            desk.give_back(loan);
+        }
+    }
+
+    fn say(&self, reply: &Reply, data: &[IoSlice<'_>]) -> Result<(), Over> {
+        let mut room = [IoSlice::new(&[]); ROOM + 1];
+        room[0] = IoSlice::new(reply.bytes());
+        room[1..=data.len()].copy_from_slice(data);
+        self.channel.send(&room[..=data.len()]).map_err(|_| Over)
+    }
+
+    /// It is unmounted.
+    pub(super) fn abandon(&mut self, desk: &mut Desk) {
+        if self.in_flight > 0 {
+            desk.crowd.goes();
+        }
+    }
+}
+
+/// An operation as clients of the network ask for it.
+fn request(cookie: u64, operation: Operation<'_>) -> (Request, &[u8]) {
+    let fua = |durable| if durable { CommandFlags::FUA } else { CommandFlags(0) };
+    let (command, flags, offset, length) = match operation {
+        Operation::Read { offset, length } => (Command::Read, fua(false), offset, u64::from(length)),
+        Operation::Write { offset, data, durable } => (Command::Write, fua(durable), offset, data.len() as u64),
+        Operation::Zero { offset, length, durable, allocated, .. } => {
+            let hole = if allocated { CommandFlags::NO_HOLE } else { CommandFlags(0) };
+            (Command::WriteZeroes, fua(durable).and(hole), offset, length)
+        }
+        Operation::Trim { offset, length, durable } => (Command::Trim, fua(durable), offset, length),
+        Operation::Flush => (Command::Flush, fua(false), 0, 0),
+        Operation::Cache { offset, length } => (Command::Cache, fua(false), offset, length),
+    };
+    let payload: &[u8] = if let Operation::Write { data, .. } = operation { data } else { &[] };
+    (Request { cookie, command, flags, offset, length }, payload)
+}

@@ -1,0 +1,128 @@
+//! Waiting for files and for time.
+
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::time::{ClockId, Timespec};
+use units::Nanos;
+
+/// What became ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    /// The server was asked to stop.
+    Stop,
+    /// Somebody knocks at a listener.
+    Listener(u32),
+    /// A store has something to tell.
+    Store(u32),
+    /// A client has sent something, or takes bytes again.
+    Client(u32),
+}
+
+impl Token {
+    fn number(self) -> u64 {
+        let (kind, index) = match self {
+            Self::Stop => (0, 0),
+            Self::Listener(index) => (1, index),
+            Self::Store(index) => (2, index),
+            Self::Client(index) => (3, index),
+        };
+        kind << 32 | u64::from(index)
+    }
+
+    fn of(number: u64) -> Self {
+        let index = number as u32;
+        match number >> 32 {
+            0 => Self::Stop,
+            1 => Self::Listener(index),
+            2 => Self::Store(index),
+            _ => Self::Client(index),
+        }
+    }
+}
+
+/// A file to which something has happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ready {
+    pub token: Token,
+    /// Whether nobody is at its other end any longer: told whatever it is watched for, again and again.
+    pub hung_up: bool,
+}
+
+/// What a file is watched for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Interest {
+    /// Bytes to take.
+    pub read: bool,
+    /// Room for bytes.
+    pub write: bool,
+}
+
+impl Interest {
+    /// Bytes to take, nothing else.
+    pub(super) const READ: Self = Self { read: true, write: false };
+    /// Nothing for now.
+    pub(super) const NONE: Self = Self { read: false, write: false };
+
+    fn flags(self) -> EventFlags {
+        let read = if self.read { EventFlags::IN } else { EventFlags::empty() };
+        let write = if self.write { EventFlags::OUT } else { EventFlags::empty() };
+        read | write
+    }
+}
+
+/// Files that are watched.
+pub(super) struct Poll {
+    epoll: OwnedFd,
+    events: Vec<Event>,
+}
+
+impl Poll {
+    /// Watches nothing yet. Timers of this thread are exact from now on: by default the kernel puts them off by 50 µs.
+    pub(super) fn new() -> Result<Self, Errno> {
+        // Where it is refused, wake-ups are late, and their lateness is told.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        Ok(Self { epoll: epoll::create(CreateFlags::CLOEXEC)?, events: Vec::with_capacity(64) })
+    }
+
+    pub(super) fn watch(&self, file: BorrowedFd<'_>, token: Token, interest: Interest) -> Result<(), Errno> {
+        epoll::add(&self.epoll, file, EventData::new_u64(token.number()), interest.flags())
+    }
+
+    pub(super) fn change(&self, file: impl AsFd, token: Token, interest: Interest) -> Result<(), Errno> {
+        epoll::modify(&self.epoll, file, EventData::new_u64(token.number()), interest.flags())
+    }
+
+    pub(super) fn forget(&self, file: impl AsFd) {
+        // A file that is closed next needs no success here.
+        let _ = epoll::delete(&self.epoll, file);
+    }
+
+    /// Waits until something is ready, `timeout` is over or a signal comes.
+    pub(super) fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> Result<(), Errno> {
+        let timeout = timeout.map(|time| Timespec {
+            tv_sec: (time.get() / 1_000_000_000) as i64,
+            tv_nsec: (time.get() % 1_000_000_000) as i64,
+        });
+        self.events.clear();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+        ready.clear();
+        ready.extend(self.events.iter().map(|event| Ready {
+            token: Token::of(event.data.u64()),
+            hung_up: { event.flags }.intersects(EventFlags::HUP | EventFlags::ERR),
+        }));
+        Ok(())
+    }
+}
+
+/// The clock of the server: time since the machine started.
+#[inline]
+pub(super) fn now() -> Nanos {
+    let time = rustix::time::clock_gettime(ClockId::Monotonic);
+    Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}

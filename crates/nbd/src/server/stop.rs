@@ -1,0 +1,37 @@
+//! Stopping a server from elsewhere.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+/// Stops a server; all its clones stop the same one.
+#[derive(Clone, Debug)]
+pub struct Stopper {
+    wake: Arc<OwnedFd>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Stopper {
+    pub(super) fn new() -> io::Result<Self> {
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { wake: Arc::new(wake), stopped: Arc::default() })
+    }
+
+    /// The server answers what it was asked, and returns.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        // The counter of an eventfd that was never read cannot be full after one more.
+        let _ = rustix::io::write(&*self.wake, &1u64.to_ne_bytes());
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}

@@ -1,0 +1,106 @@
+//! What a server has done, counted while it does it.
+
+use meter::Histogram;
+use units::Nanos;
+use volume::Stage;
+
+use super::timeline::Punctuality;
+use crate::wire::Command;
+
+/// What clients ask for, as it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Trims and zeroes.
+    Trim,
+    /// Flushes.
+    Flush,
+    /// Everything else.
+    Other,
+}
+
+impl Kind {
+    /// All of them, in the order of [`Tally::kinds`].
+    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Trim, Self::Flush, Self::Other];
+
+    pub(super) const fn of(command: Command) -> Self {
+        match command {
+            Command::Read => Self::Read,
+            Command::Write => Self::Write,
+            Command::Trim | Command::WriteZeroes => Self::Trim,
+            Command::Flush => Self::Flush,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What was done of one kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Done {
+    /// Requests answered well.
+    pub operations: u64,
+    /// Requests answered with an error.
+    pub errors: u64,
+    /// Bytes of the good ones.
+    pub bytes: u64,
+    /// From when a request was read to when its reply left.
+    pub latency: Histogram,
+    /// All of those times together.
+    pub latency_sum_ns: u64,
+    /// From when the first of the good ones was read to when the last one's reply left.
+    pub span: Option<(Nanos, Nanos)>,
+}
+
+/// What one export has done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// In the order of [`Kind::ALL`].
+    pub kinds: [Done; 5],
+    /// How many connections have been there.
+    pub connections: u64,
+    /// How many are.
+    pub connected: u64,
+    /// How many requests wait for their reply.
+    pub in_flight: u64,
+}
+
+impl Tally {
+    pub(super) fn connect(&mut self) {
+        self.connections += 1;
+        self.connected += 1;
+    }
+
+    #[inline]
+    pub(super) fn answered(&mut self, command: Command, bytes: u64, arrived: Nanos, now: Nanos, good: bool) {
+        let done = &mut self.kinds[Kind::of(command) as usize];
+        if !good {
+            done.errors += 1;
+            return;
+        }
+        done.operations += 1;
+        let latency = now.since(arrived);
+        // Ranges of an export may be far larger than what is ever transferred.
+        done.bytes = done.bytes.saturating_add(bytes);
+        done.span = Some((done.span.map_or(arrived, |(first, _)| first.min(arrived)), now));
+        done.latency.add(latency.get(), 1);
+        done.latency_sum_ns += latency.get();
+    }
+}
+
+/// All there is to tell of a server at one instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Since when it runs.
+    pub age: Nanos,
+    /// Its exports: name and what it has done.
+    pub exports: Vec<(String, Tally)>,
+    /// What limits and stations of the model have done.
+    pub stages: Vec<Stage>,
+    /// How far replies were from when the model wanted them.
+    pub punctuality: Punctuality,
+    /// What is taken off for the way between client and server.
+    pub way: Nanos,
+}

@@ -1,0 +1,173 @@
+//! When replies are due by the model, and how the server keeps to that.
+//!
+//! The model runs on schedule time: what the server does late does not move what is due later, so rates are exact however
+//! late single replies are. A wake-up is asked for by as much early as wake-ups are usually late. What a request and its
+//! reply spend on their way between client and server is taken out of what the model says, so that the client sees what
+//! the model says; [`Timeline::way`] is that time.
+
+use meter::Histogram;
+use units::Nanos;
+use volume::{Request, Share, Stage, System};
+
+/// The model of a server, and how well it is kept.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    system: System,
+    /// When the server started: zero for the model.
+    began: Nanos,
+    way: Nanos,
+    spin: bool,
+    /// How late wake-ups are.
+    wake_late: Usual,
+    /// The usual time between two replies that are due.
+    gap_ns: u64,
+    /// When the last reply was due.
+    last_due: Nanos,
+    /// When the last wake-up was asked for, if the last wait was for that.
+    asked: Option<Nanos>,
+    /// The last instant that was looked at, where the order of requests matters to the model: a drive that has moved
+    /// cannot take requests from before.
+    seen: Option<Nanos>,
+    punctuality: Punctuality,
+}
+
+/// How far replies were from when they were due.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Punctuality {
+    /// How late they were, those that were early counting as zero.
+    pub late: Histogram,
+    /// All together, those that were early taken off.
+    pub sum_ns: i64,
+    /// How many there were.
+    pub replies: u64,
+}
+
+/// Below this a processor is kept busy rather than put to sleep, where the server may.
+const SPIN_NS: u64 = 80_000;
+
+impl Timeline {
+    pub(super) fn new(mut system: System, now: Nanos, way: Nanos, spin: bool) -> Self {
+        (0..system.homes().len()).for_each(|route| system.measure(Nanos::ZERO, route, true));
+        let seen = system.moves().then_some(Nanos::ZERO);
+        let wake_late = Usual::new(30_000);
+        Self {
+            system,
+            began: now,
+            way,
+            spin,
+            wake_late,
+            gap_ns: GROUP_NS,
+            last_due: now,
+            asked: None,
+            seen,
+            punctuality: Punctuality::default(),
+        }
+    }
+
+    /// Takes a request that was read at an instant. Clients who want something at the same time have equal shares.
+    #[inline]
+    pub(super) fn arrive(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
+        let sent = now.since(self.began + self.way).max(self.seen.unwrap_or_default());
+        if share.among > 1 {
+            self.system.arrive_shared(sent, route, request, share);
+        } else {
+            self.system.arrive(sent, route, request);
+        }
+    }
+
+    /// A request has to wait at least until an instant.
+    pub(super) fn alarm(&mut self, at: Nanos, slot: u32) {
+        self.system.enter(at.since(self.began), slot);
+    }
+
+    /// The next request whose reply is to leave now, and when it was due.
+    #[inline]
+    pub(super) fn next_due(&mut self, now: Nanos) -> Option<(Nanos, u32)> {
+        // Nearer than half of what a wake-up is late, waiting would only make it later.
+        let near = if self.spin { 0 } else { (self.wake_late.value / 2).max(self.group_ns() / 2) };
+        let until = now.since(self.began) + Nanos::new(near);
+        if let Some(seen) = &mut self.seen {
+            *seen = until;
+        }
+        let (due, slot) = self.system.next_done(until)?;
+        Some((self.began + due, slot))
+    }
+
+    /// How long the server may sleep; `None` for as long as nobody asks anything.
+    pub(super) fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
+        let due = self.began + self.system.next_event()?;
+        let early = if self.spin { SPIN_NS } else { self.wake_late.value };
+        let aim = Nanos::new((due.get() + self.group_ns() / 2).saturating_sub(early));
+        self.asked = (aim > now && !self.spin).then_some(aim);
+        Some(aim.since(now))
+    }
+
+    /// The server woke up, because time had come or because it was called.
+    pub(super) fn woke(&mut self, now: Nanos, called: bool) {
+        if let Some(asked) = self.asked.take()
+            && !called
+        {
+            self.wake_late.learn(now.since(asked).get());
+        }
+    }
+
+    /// Replies that are due within this time leave together, none further from its instant than half of it: each alone would
+    /// cost both sides a wake-up. Zero where they are further apart than that.
+    fn group_ns(&self) -> u64 {
+        if self.gap_ns < GROUP_NS && !self.spin { GROUP_NS } else { 0 }
+    }
+
+    /// A reply that was due at an instant leaves now.
+    #[inline]
+    pub(super) fn released(&mut self, due: Nanos, now: Nanos) {
+        let gap = due.since(self.last_due).get();
+        self.gap_ns = self.gap_ns - self.gap_ns / 16 + gap.min(16 * GROUP_NS) / 16;
+        self.last_due = due;
+        let late = now.since(due);
+        self.punctuality.late.add(late.get(), 1);
+        self.punctuality.sum_ns += late.get() as i64 - due.since(now).get() as i64;
+        self.punctuality.replies += 1;
+    }
+
+    /// What is taken off for the way between client and server.
+    pub(super) fn way(&self) -> Nanos {
+        self.way
+    }
+
+    pub(super) fn punctuality(&self) -> &Punctuality {
+        &self.punctuality
+    }
+
+    /// What limits and stations have done.
+    pub(super) fn stages(&self, now: Nanos) -> Vec<Stage> {
+        self.system.stages(now.since(self.began))
+    }
+}
+
+/// How long replies are gathered that are due close to each other.
+const GROUP_NS: u64 = 50_000;
+
+/// What a figure usually is: its median, followed in small steps.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    value: u64,
+}
+
+impl Usual {
+    const STEP_NS: u64 = 250;
+    /// More is the doing of a busy host, and what leaves early because of it would be too early where it is not late.
+    const MOST_NS: u64 = 50_000;
+
+    fn new(value: u64) -> Self {
+        Self { value }
+    }
+
+    /// One more figure: the value goes a step towards it, and so to where as many are above as below.
+    fn learn(&mut self, figure: u64) {
+        self.value = if figure > self.value {
+            (self.value + Self::STEP_NS).min(Self::MOST_NS)
+        } else {
+            self.value.saturating_sub(Self::STEP_NS)
+        };
+    }
+}

@@ -1,0 +1,129 @@
+//! A server in a thread of its own.
+
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nbd::server::{Config, Listener, Offer, Server, Snapshot, Stopper};
+use nbd::store::{Memory, Store};
+use nbd::wire::handshake::Settings;
+use nbd::wire::{BlockSizes, Export, TransmissionFlags};
+use rustix::time::{ClockId, clock_gettime};
+use units::Nanos;
+use volume::{Attachment, System};
+
+use crate::client::Client;
+
+pub(crate) const SIZE: u64 = 64 << 20;
+
+/// A server that ends with the test.
+pub(crate) struct Hosted {
+    directory: tempfile::TempDir,
+    stopper: Stopper,
+    shown: std::sync::Arc<std::sync::Mutex<Snapshot>>,
+    thread: Option<JoinHandle<(Snapshot, Duration)>>,
+}
+
+impl Hosted {
+    /// Serves memory as the export `disk`, under a modelled volume if one is named.
+    pub(crate) fn new(on: Option<&str>) -> Self {
+        Self::with(on, |_| {})
+    }
+
+    /// Serves as `change` wants it.
+    pub(crate) fn with(on: Option<&str>, change: impl FnOnce(&mut Config) + Send + 'static) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (send, receive) = std::sync::mpsc::channel();
+        let (path, on) = (directory.path().join("socket"), on.map(str::to_owned));
+        let thread = std::thread::spawn(move || {
+            let mut config = config(&path, on.as_deref());
+            change(&mut config);
+            let server = Server::new(config).expect("a server");
+            send.send((server.stopper(), server.shown())).expect("somebody to tell");
+            let (began, done) = (busy(), server.run().expect("a good end"));
+            (done, busy() - began)
+        });
+        let (stopper, shown) = receive.recv().expect("a server");
+        Self { directory, stopper, shown, thread: Some(thread) }
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.directory.path().join("socket")
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(&self.socket(), "disk")
+    }
+
+    pub(crate) fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Waits until what is shown satisfies `wanted`.
+    pub(crate) fn until(&self, wanted: impl Fn(&Snapshot) -> bool) {
+        let began = Instant::now();
+        let fits = |shown: &Snapshot| !shown.exports.is_empty() && wanted(shown);
+        while !fits(&self.shown.lock().expect("a snapshot")) {
+            assert!(began.elapsed() < Duration::from_secs(30), "what is shown never fits");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Stops it and returns all it has done.
+    pub(crate) fn end(self) -> Snapshot {
+        self.end_timed().0
+    }
+
+    /// The same, with how long a processor was busy with it.
+    pub(crate) fn end_timed(mut self) -> (Snapshot, Duration) {
+        self.stopper.stop();
+        self.thread.take().expect("a thread").join().expect("no panic")
+    }
+}
+
+impl Drop for Hosted {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || std::thread::panicking(), "the server panicked");
+        }
+    }
+}
+
+/// How long processors were busy with this thread.
+fn busy() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// The export of a store.
+pub(crate) fn export(name: &str, size: u64) -> Export {
+    let flags = TransmissionFlags::HAS_FLAGS
+        .with(TransmissionFlags::SEND_FLUSH)
+        .with(TransmissionFlags::SEND_FUA)
+        .with(TransmissionFlags::SEND_TRIM)
+        .with(TransmissionFlags::SEND_WRITE_ZEROES);
+    Export { name: name.to_owned(), description: String::new(), size, flags, block: BlockSizes::DEFAULT }
+}
+
+fn config(socket: &std::path::Path, on: Option<&str>) -> Config {
+    let attachment =
+        |on: &str| Attachment { spec: volume::catalogue::resolve(on).expect("a volume"), volume: "disk".to_owned() };
+    let attachments: Vec<Attachment> = on.into_iter().map(attachment).collect();
+    let stores: Vec<Box<dyn Store>> = vec![Box::new(Memory::new(SIZE, SIZE))];
+    Config {
+        exports: vec![Offer { export: export("disk", SIZE), store: 0, route: on.map(|_| 0) }],
+        stores,
+        system: System::new(&attachments, 7),
+        listeners: vec![Listener::unix(socket).expect("a socket")],
+        mounts: Vec::new(),
+        connected: Vec::new(),
+        faults: None,
+        settings: Settings::default(),
+        identity: None,
+        way: Nanos::ZERO,
+        spin: false,
+        clients_most: 1000,
+    }
+}

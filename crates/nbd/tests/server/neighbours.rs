@@ -1,0 +1,172 @@
+//! Clients that do harm to nobody but themselves.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use nbd::store::faults::Rates;
+
+use crate::client::{Client, DISCONNECT, EIO, READ, WRITE, request};
+use crate::hosted::{Hosted, SIZE};
+
+/// Somebody else is served, soon.
+fn others_are_served(server: &Hosted) {
+    let began = Instant::now();
+    let mut client = server.client();
+    client.write(12345, b"still here");
+    assert_eq!(client.read(12345, 10), b"still here");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+}
+
+#[test]
+fn two_hundred_and_fifty_six_connections_at_once() {
+    let server = Hosted::new(None);
+    let mut clients: Vec<Client> = (0..256).map(|_| server.client()).collect();
+    for (number, client) in (0u64..).zip(&mut clients) {
+        client.send(WRITE, 0, number, number * 4096, 4096, &[number as u8; 4096]);
+    }
+    for (number, client) in (0u64..).zip(&mut clients) {
+        assert_eq!(client.reply(), (0, number));
+    }
+    for (number, client) in (0u64..).zip(&mut clients) {
+        assert_eq!(client.read((255 - number) * 4096, 4096), [(255 - number) as u8; 4096]);
+    }
+    server.until(|shown| shown.exports[0].1.connected == 256);
+    drop(clients);
+    let mut client = server.client();
+    client.read(0, 1);
+    server.until(|shown| shown.exports[0].1.connected == 1);
+}
+
+#[test]
+fn a_client_that_stops_reading() {
+    let server = Hosted::new(None);
+    let mut deaf = server.client();
+    deaf.stream.set_write_timeout(Some(Duration::from_secs(1))).expect("a timeout");
+    // Half a terabyte of replies, if the server took them all.
+    let requests: Vec<u8> = (0..1024).flat_map(|cookie| request(READ, 0, cookie, 0, 32 << 20, &[])).collect();
+    for _ in 0..16 {
+        let _ = deaf.stream.write(&requests);
+    }
+    others_are_served(&server);
+}
+
+#[test]
+fn a_client_that_never_takes_what_has_no_data() {
+    let server = Hosted::new(None);
+    let mut deaf = server.client();
+    deaf.stream.set_write_timeout(Some(Duration::from_secs(1))).expect("a timeout");
+    // Their replies are 36 MB, a ninth of which fits into the buffers of the kernel.
+    let requests: Vec<u8> = (0..1 << 16).flat_map(|cookie| request(99, 0, cookie, 0, 0, &[])).collect();
+    let heard = (0..36).try_for_each(|_| deaf.stream.write_all(&requests));
+    assert!(heard.is_err(), "the server keeps all replies in memory");
+    others_are_served(&server);
+}
+
+#[test]
+fn a_client_that_sends_half_a_header() {
+    let server = Hosted::new(None);
+    let mut halting = server.client();
+    let whole = request(WRITE, 0, 9, 0, 8, b"in parts");
+    halting.stream.write_all(&whole[..13]).expect("to be heard");
+    others_are_served(&server);
+    halting.stream.write_all(&whole[13..30]).expect("to be heard");
+    others_are_served(&server);
+    halting.stream.write_all(&whole[30..]).expect("to be heard");
+    assert_eq!(halting.reply(), (0, 9));
+    assert_eq!(halting.read(0, 8), b"in parts");
+}
+
+#[test]
+fn a_client_that_asks_for_four_gibibytes_or_wants_to_send_them() {
+    let server = Hosted::new(None);
+    let mut greedy = server.client();
+    assert_ne!(greedy.ask(READ, 0, 0, u32::MAX, &[]), 0);
+    greedy.send(WRITE, 0, 1, 0, u32::MAX, &[]);
+    let _ = greedy.stream.write_all(&[0; 1 << 16]);
+    assert!(greedy.is_closed());
+    others_are_served(&server);
+}
+
+#[test]
+fn a_client_that_talks_nonsense() {
+    let server = Hosted::new(None);
+    let mut raving = server.client();
+    raving.stream.write_all(&[0xa5; 4096]).expect("to be heard");
+    assert!(raving.is_closed());
+    others_are_served(&server);
+}
+
+#[test]
+fn a_client_that_is_gone_with_requests_in_flight() {
+    let server = Hosted::new(Some("custom,latency=100ms"));
+    for round in 0..20 {
+        let mut client = server.client();
+        (0..50).for_each(|cookie| client.send(READ, 0, cookie, round * 4096, 4096, &[]));
+        (0..50).for_each(|cookie| client.send(WRITE, 0, cookie, SIZE - 512, 512, &[1; 512]));
+        drop(client);
+    }
+    server.until(|shown| shown.exports[0].1.in_flight == 0 && shown.exports[0].1.connections == 20);
+    others_are_served(&server);
+}
+
+#[test]
+fn a_client_that_has_left_keeps_no_processor_busy() {
+    let server = Hosted::new(Some("custom,latency=2s"));
+    let mut client = server.client();
+    client.send(READ, 0, 1, 0, 4096, &[]);
+    client.send(DISCONNECT, 0, 0, 0, 0, &[]);
+    server.until(|shown| shown.exports[0].1.in_flight == 1);
+    drop(client);
+    server.until(|shown| shown.exports[0].1.in_flight == 1 && shown.exports[0].1.connected == 0);
+    server.until(|shown| shown.exports[0].1.in_flight == 0);
+    let (_, busy) = server.end_timed();
+    assert!(busy < Duration::from_millis(500), "{busy:?}");
+}
+
+#[test]
+fn a_server_that_waits_for_its_last_requests_keeps_no_processor_busy() {
+    let server = Hosted::new(Some("custom,latency=3s"));
+    let mut client = server.client();
+    client.send(READ, 0, 1, 0, 4096, &[]);
+    server.until(|shown| shown.exports[0].1.in_flight == 1);
+    let (done, busy) = server.end_timed();
+    assert_eq!(done.exports[0].1.kinds[0].operations, 1);
+    assert!(busy < Duration::from_millis(500), "{busy:?}");
+}
+
+#[test]
+fn one_client_too_many_is_turned_away() {
+    let server = Hosted::with(None, |config| config.clients_most = 2);
+    let (one, _two) = (server.client(), server.client());
+    server.until(|shown| shown.exports[0].1.connected == 2);
+    let mut third = std::os::unix::net::UnixStream::connect(server.socket()).expect("a listener");
+    assert_eq!(std::io::Read::read(&mut third, &mut [0; 8]).expect("an end"), 0);
+    drop(one);
+    server.until(|shown| shown.exports[0].1.connected == 1);
+    others_are_served(&server);
+}
+
+#[test]
+fn connections_are_lost_and_operations_fail_as_often_as_wanted() {
+    let rates = Rates::parse("disconnect=0.01").expect("rates");
+    let server = Hosted::with(None, move |config| config.faults = Some((rates, 3)));
+    let lost = (0..100).filter(|_| lost_within(&mut server.client(), 20)).count();
+    // 1 - 0.99^20 = 18 %.
+    assert!((5..=35).contains(&lost), "{lost} of 100");
+
+    let failing = Rates::parse("eio=0.5").expect("rates");
+    let server = Hosted::with(None, move |config| {
+        let below = config.stores.remove(0);
+        config.stores.push(Box::new(nbd::store::Faulty::new(below, failing, 3)));
+    });
+    let mut client = server.client();
+    let errors = (0..200).filter(|_| client.ask(WRITE, 0, 0, 1, b"x") == EIO).count();
+    assert!((60..=140).contains(&errors), "{errors} of 200");
+}
+
+fn lost_within(client: &mut Client, requests: u64) -> bool {
+    (0..requests).any(|cookie| {
+        let _ = client.stream.write_all(&request(WRITE, 0, cookie, 0, 1, b"x"));
+        client.closes()
+    })
+}

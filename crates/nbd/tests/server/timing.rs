@@ -1,0 +1,92 @@
+//! When replies come. Bounds are wide on the late side: the machine may be busy.
+
+use std::time::{Duration, Instant};
+
+use nbd::store::faults::Rates;
+
+use crate::client::{Client, READ, WRITE_ZEROES};
+use crate::hosted::Hosted;
+
+/// How long so many reads take with so many outstanding.
+fn reads(client: &mut Client, count: u64, depth: u64) -> Duration {
+    let began = Instant::now();
+    (0..depth).for_each(|cookie| client.send(READ, 0, cookie, cookie * 4096, 4096, &[]));
+    for asked in depth..count + depth {
+        assert_eq!(client.reply().0, 0);
+        client.bytes(4096);
+        if asked < count {
+            client.send(READ, 0, asked, (asked % 1000) * 4096, 4096, &[]);
+        }
+    }
+    began.elapsed()
+}
+
+fn between(time: Duration, least_ms: u64, most_ms: u64) {
+    assert!((Duration::from_millis(least_ms)..Duration::from_millis(most_ms)).contains(&time), "{time:?}");
+}
+
+#[test]
+fn reads_of_holes_are_charged_like_any_others() {
+    let server = Hosted::new(Some("custom,iops=1000,latency=100us"));
+    let mut client = server.client();
+    // Five are let through at the start: a limit forgives 5 ms.
+    between(reads(&mut client, 500, 16), 480, 2000);
+    assert_eq!(client.ask(WRITE_ZEROES, 0, 0, 1 << 20, &[]), 0);
+    between(reads(&mut client, 500, 16), 480, 2000);
+}
+
+#[test]
+fn the_rate_is_exact_however_late_single_replies_are() {
+    let server = Hosted::new(Some("custom,iops=5000,latency=100us"));
+    let time = reads(&mut server.client(), 10_000, 64);
+    between(time, 1980, 2300);
+}
+
+#[test]
+fn replies_come_when_they_are_due_not_in_the_order_of_requests() {
+    let server = Hosted::new(Some("aws/gp3,size=100GiB"));
+    let mut client = server.client();
+    (0..200).for_each(|cookie| client.send(READ, 0, cookie, 0, 512, &[]));
+    let order: Vec<u64> = (0..200)
+        .map(|_| {
+            let (error, cookie) = client.reply();
+            client.bytes(512);
+            assert_eq!(error, 0);
+            cookie
+        })
+        .collect();
+    assert!(!order.is_sorted(), "{order:?}");
+    let mut sorted = order;
+    sorted.sort_unstable();
+    assert!(sorted.iter().copied().eq(0..200));
+}
+
+#[test]
+fn a_stall_holds_up_its_own_request_only() {
+    let rates = Rates::parse("stall=0.05:400ms").expect("rates");
+    let server = Hosted::with(None, move |config| config.faults = Some((rates, 11)));
+    let mut client = server.client();
+    let began = Instant::now();
+    (0..100).for_each(|cookie| client.send(READ, 0, cookie, 0, 512, &[]));
+    let late = (0..100)
+        .filter(|_| {
+            client.reply();
+            client.bytes(512);
+            began.elapsed() > Duration::from_millis(390)
+        })
+        .count();
+    assert!((1..=15).contains(&late), "{late} of 100");
+}
+
+#[test]
+fn what_the_server_did_is_told_with_how_punctual_it_was() {
+    let server = Hosted::new(Some("custom,iops=1000,latency=1ms"));
+    reads(&mut server.client(), 300, 8);
+    let done = server.end();
+    let tally = &done.exports[0].1;
+    assert_eq!((tally.kinds[0].operations, tally.kinds[0].bytes), (300, 300 * 4096));
+    assert_eq!(done.punctuality.replies, 300);
+    assert_eq!(done.punctuality.late.total(), 300);
+    let decided: u64 = done.stages.iter().map(|stage| stage.requests).sum();
+    assert!(decided >= 300, "{:?}", done.stages);
+}
