@@ -144,7 +144,7 @@ fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<(Vec<Member>
     for job in plan.jobs.iter().filter(|job| host.readonly && job.pattern.direction.changes_data()) {
         problems.push(format!("job {} writes, and --readonly forbids it", job.name));
     }
-    let (members, unfit) = members::enlist(plan, Dialect::Fio, seeds, &HostGround);
+    let (members, unfit) = members::enlist(plan, Dialect::Fio, seeds, &HostGround::new(Dialect::Fio));
     for unfit in unfit {
         problems.push(format!("{}: {}", plan.jobs[unfit.job].name, unfit.error));
     }

@@ -18,6 +18,7 @@ mod dump;
 mod events;
 mod exit;
 mod explain;
+mod exports;
 mod fio;
 mod grid;
 mod growth;

@@ -6,6 +6,7 @@ use std::path::Path;
 use job::{Diagnostic, Dialect, Engine, Job, Plan};
 use workload::{FileFact, FilePlan, Worker, WorkloadError};
 
+use crate::exports::Exports;
 use crate::seeds::Seeds;
 
 /// One worker before it begins.
@@ -62,13 +63,28 @@ pub(crate) trait Ground {
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError>;
 }
 
-/// The files and devices of this host.
-pub(crate) struct HostGround;
+/// The files and devices of this host, and exports that it is let in to.
+pub(crate) struct HostGround {
+    dialect: Dialect,
+    exports: Exports,
+}
+
+impl HostGround {
+    /// The ground of one plan.
+    pub(crate) fn new(dialect: Dialect) -> Self {
+        Self { dialect, exports: Exports::default() }
+    }
+}
 
 impl Ground for HostGround {
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
-        if job.engine.engine == Engine::Null {
-            return None;
+        match job.engine.engine {
+            Engine::Null => return None,
+            // As a block device it has its size and cannot grow.
+            Engine::Nbd => {
+                return self.exports.of(path).ok().map(|export| FileFact { size: export.bytes, block_device: true });
+            }
+            _ => {}
         }
         let seen = engine::files::look(Path::new(path)).ok().flatten()?;
         Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block })
@@ -78,7 +94,7 @@ impl Ground for HostGround {
     fn check(&self, job: &Job) -> Result<(), WorkloadError> {
         let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
         missing.map_or_else(
-            || processors_exist(job),
+            || processors_exist(job).and_then(|()| self.exports.check(job, self.dialect)),
             |path| {
                 let message = format!("{path} is not a directory: make or mount it first, or correct the path");
                 Err(WorkloadError { option: "directory", message })
@@ -88,7 +104,7 @@ impl Ground for HostGround {
 
     /// What is neither a file nor a device is refused.
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
-        if job.engine.engine == Engine::Null {
+        if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
             return Ok(());
         }
         let refused = files.files.iter().find_map(|file| engine::files::look(Path::new(&file.path)).err());

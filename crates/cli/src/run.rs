@@ -154,7 +154,7 @@ pub(crate) fn read(options: &RunOptions, jobs: &[String]) -> Result<Plan, Exit> 
 }
 
 fn enlist(plan: &Plan, seeds: Seeds) -> Result<Vec<Member>, Exit> {
-    let (members, unfit) = members::enlist(plan, Dialect::Strict, seeds, &HostGround);
+    let (members, unfit) = members::enlist(plan, Dialect::Strict, seeds, &HostGround::new(Dialect::Strict));
     if unfit.is_empty() {
         return Ok(members);
     }
@@ -202,9 +202,11 @@ pub(crate) fn failures(plan: &Plan, members: &[Member], finished: &[Finished]) -
     let mut lines = Vec::new();
     for one in finished {
         let member = &members[one.number];
-        let name = &plan.jobs[member.job].name;
+        let (name, engine) = (&plan.jobs[member.job].name, plan.jobs[member.job].engine.engine);
         lines.extend(one.trouble.as_ref().map(|trouble| format!("{name}: {}", trouble.text)));
-        lines.extend(one.failures.iter().map(|failure| format!("{name}: {}", preview::failure(failure, member))));
+        lines.extend(
+            one.failures.iter().map(|failure| format!("{name}: {}", preview::failure(failure, member, engine))),
+        );
         let untold = one.summary.errors.saturating_sub(one.failures.len() as u64);
         if untold > 0 && !one.failures.is_empty() {
             lines.push(format!("{name}: {untold} more operations failed"));

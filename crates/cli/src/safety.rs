@@ -1,8 +1,9 @@
 //! What must not be written to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use engine::exports;
 use engine::files::FileKind;
 use engine::probe::{self, Occupant};
 use job::{Engine, Plan};
@@ -18,20 +19,44 @@ const ROOT: &str = "/";
 /// somebody holds, is written to only if it is named in `allowed`; so is a file that is swapped to or stands behind
 /// a loop device.
 pub(crate) fn check(plan: &Plan, members: &[Member], allowed: &[PathBuf]) -> Vec<String> {
+    dangers(written(plan, members), allowed, occupants)
+}
+
+/// The same for files and devices by themselves.
+pub(crate) fn check_paths<'a>(written: impl IntoIterator<Item = &'a str>, allowed: &[PathBuf]) -> Vec<String> {
+    dangers(written.into_iter().map(|path| (path, ())), allowed, |path, ()| local_occupants(path))
+}
+
+fn dangers<'a, How>(
+    written: impl IntoIterator<Item = (&'a str, How)>,
+    allowed: &[PathBuf],
+    occupants: impl Fn(&str, How) -> Result<Vec<Occupant>, engine::Error>,
+) -> Vec<String> {
     let allowed: BTreeSet<PathBuf> = allowed.iter().map(|path| real(path)).collect();
     let mut dangers = Vec::new();
-    for path in written(plan, members) {
-        let place = Path::new(path);
-        if allowed.contains(&real(place)) {
+    for (path, how) in written {
+        if allowed.contains(&real(Path::new(path))) {
             continue;
         }
-        match probe::occupants(Path::new(ROOT), place) {
+        match occupants(path, how) {
             Ok(found) if found.is_empty() => {}
             Ok(found) => dangers.push(refusal(path, &found)),
             Err(error) => dangers.push(format!("{path} cannot be examined before it is written to: {error}")),
         }
     }
     dangers
+}
+
+fn occupants(path: &str, engine: Engine) -> Result<Vec<Occupant>, engine::Error> {
+    match engine {
+        // Who else uses it, its server alone knows.
+        Engine::Nbd => exports::data(path).map(|found| found.into_iter().map(Occupant::Data).collect()),
+        _ => local_occupants(path),
+    }
+}
+
+fn local_occupants(path: &str) -> Result<Vec<Occupant>, engine::Error> {
+    probe::occupants(Path::new(ROOT), Path::new(path))
 }
 
 fn refusal(path: &str, found: &[Occupant]) -> String {
@@ -58,7 +83,7 @@ fn describe(occupant: &Occupant) -> String {
 pub(crate) fn mounted(plan: &Plan, members: &[Member]) -> Vec<String> {
     let permitted = |member: &Member| plan.jobs[member.job].files.allow_mounted_write;
     let members: Vec<Member> = members.iter().filter(|member| !permitted(member)).cloned().collect();
-    let devices = written(plan, &members).into_iter().filter(|path| is_device(Path::new(path)));
+    let devices = written(plan, &members).into_keys().filter(|path| is_device(Path::new(path)));
     devices.filter(|path| is_mounted(Path::new(path))).map(str::to_owned).collect()
 }
 
@@ -71,14 +96,18 @@ fn is_mounted(path: &Path) -> bool {
     users.unwrap_or_default().iter().any(|user| matches!(user, Occupant::Mount { .. }))
 }
 
-/// Files and devices that exist and that a run writes to or trims, each once.
-fn written<'a>(plan: &Plan, members: &'a [Member]) -> BTreeSet<&'a str> {
+/// What exists and a run writes to or trims, each once, and by which engine.
+fn written<'a>(plan: &Plan, members: &'a [Member]) -> BTreeMap<&'a str, Engine> {
+    let engine = |member: &Member| plan.jobs[member.job].engine.engine;
     let writes = |member: &&Member| {
         let job = &plan.jobs[member.job];
-        job.engine.engine != Engine::Null && job.pattern.direction.changes_data() && !job.verify.only
+        engine(member) != Engine::Null && job.pattern.direction.changes_data() && !job.verify.only
     };
-    let files = members.iter().filter(writes).flat_map(|member| &member.files.files);
-    files.filter(|file| file.existing.is_some()).map(|file| file.path.as_str()).collect()
+    let files = members
+        .iter()
+        .filter(writes)
+        .flat_map(|member| member.files.files.iter().map(move |file| (file, engine(member))));
+    files.filter(|(file, _)| file.existing.is_some()).map(|(file, engine)| (file.path.as_str(), engine)).collect()
 }
 
 /// The path without links, so that `/dev/disk/by-id/…` and `/dev/sdb` are one.

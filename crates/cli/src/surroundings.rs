@@ -7,7 +7,8 @@ use std::time::Instant;
 use engine::files::{self, Access};
 use engine::probe::{self, Counters, Number};
 use job::{Engine, Plan};
-use record::{DiskUse, TargetFacts};
+use record::{DiskUse, TargetFacts, TargetKind};
+use workload::FilePlan;
 
 use crate::members::Member;
 use crate::results::target_kind;
@@ -31,8 +32,13 @@ impl Surroundings {
         let mut surroundings = Self { targets: BTreeMap::new(), disks: Vec::new() };
         for member in members {
             let job = &plan.jobs[member.job];
-            if job.engine.engine == Engine::Null {
-                continue;
+            match job.engine.engine {
+                Engine::Null => continue,
+                Engine::Nbd => {
+                    surroundings.add_export(&member.files);
+                    continue;
+                }
+                _ => {}
             }
             for file in &member.files.files {
                 if job.files.invalidate {
@@ -43,6 +49,16 @@ impl Surroundings {
             }
         }
         surroundings
+    }
+
+    /// Nothing of this host stands behind an export: neither a cache nor a device.
+    fn add_export(&mut self, plan: &FilePlan) {
+        for file in &plan.files {
+            let (path, size) = (file.path.clone(), file.needed);
+            let kind = TargetKind::Other;
+            let facts = TargetFacts { path, kind, size, allocated: None, cached_before: None, cached_after: None };
+            self.targets.insert(file.path.clone(), facts);
+        }
     }
 
     fn add(&mut self, path: &str, disk_util: bool) {
@@ -70,7 +86,7 @@ impl Surroundings {
 
     /// Looks at the files once more, at the end.
     pub(crate) fn after(&mut self) {
-        for (path, facts) in &mut self.targets {
+        for (path, facts) in self.targets.iter_mut().filter(|(_, facts)| facts.kind != TargetKind::Other) {
             facts.cached_after = cached_share(Path::new(path));
             if let Some(seen) = files::look(Path::new(path)).ok().flatten() {
                 facts.size = seen.bytes;

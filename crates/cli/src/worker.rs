@@ -194,7 +194,7 @@ fn pin(member: &Member, job: &Job) -> Result<(), Trouble> {
 }
 
 fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::File>, Trouble> {
-    if job.engine.engine == Engine::Null {
+    if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
         return Ok(Vec::new());
     }
     let direction = job.pattern.direction;
@@ -233,7 +233,7 @@ fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::Fi
 }
 
 /// What all offsets and lengths of a job are multiples of, in bytes.
-fn block_unit(job: &Job) -> u32 {
+pub(crate) fn block_unit(job: &Job) -> u32 {
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
     let used = [(direction.reads(), &sizes.read), (direction.writes(), &sizes.write), (direction.trims(), &sizes.trim)];
     let mut unit = 0;
@@ -262,6 +262,7 @@ fn setup(job: &Job, issuer: &Issuer, clock: Clock) -> Setup {
         Engine::Pvsync => EngineKind::Pvsync,
         Engine::Pvsync2 => EngineKind::Pvsync2,
         Engine::Mmap => EngineKind::Mmap,
+        Engine::Nbd => EngineKind::Nbd,
         // Jobs on models are no work for an engine; the loop for them is elsewhere.
         Engine::Null | Engine::Model => EngineKind::Null,
     };
@@ -280,6 +281,8 @@ fn setup(job: &Job, issuer: &Issuer, clock: Clock) -> Setup {
         registerfiles: options.registerfiles,
         sqpoll: options.sqthread_poll,
         sqpoll_cpu: options.sqthread_poll_cpu,
+        uri: options.uri.clone(),
+        durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),
         ..Setup::new(engine, depth(job), issuer.most_bytes(), clock)
     }
 }

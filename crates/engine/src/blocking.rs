@@ -6,7 +6,6 @@ use target::{Kind, Op};
 
 use crate::at_once::Perform;
 use crate::buffers::Buffers;
-use crate::error::last_errno;
 use crate::files::File;
 use crate::inline;
 
@@ -39,7 +38,7 @@ pub(crate) struct Preadv;
 /// `preadv2` and `pwritev2`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Preadv2 {
-    /// `RWF_HIPRI` or 0.
+    /// `RWF_HIPRI`, `RWF_DSYNC` or 0.
     flags: i32,
 }
 
@@ -48,6 +47,12 @@ impl Preadv2 {
     #[must_use]
     pub(crate) const fn new(hipri: bool) -> Self {
         Self { flags: if hipri { libc::RWF_HIPRI } else { 0 } }
+    }
+
+    /// The calls of which a write returns when its data would survive the loss of power.
+    #[must_use]
+    pub(crate) const fn durable() -> Self {
+        Self { flags: libc::RWF_DSYNC }
     }
 }
 
@@ -154,16 +159,7 @@ impl<C: Call> Perform for Blocking<C> {
             Err(errno) => return errno,
         };
         let write = op.kind == Kind::Write;
-        loop {
-            // SAFETY: the span lies within the tag's buffer, which nobody else uses while `buffers` is borrowed.
-            let result = unsafe { self.call.transfer(fd, write, start, op.length as usize, op.offset as i64) };
-            if result >= 0 {
-                return result as i32;
-            }
-            match last_errno() {
-                libc::EINTR => {}
-                errno => return -errno,
-            }
-        }
+        // SAFETY: the span lies within the tag's buffer, which nobody else uses while `buffers` is borrowed.
+        inline::repeated(|| unsafe { self.call.transfer(fd, write, start, op.length as usize, op.offset as i64) })
     }
 }

@@ -37,14 +37,22 @@ enum Origin {
 impl Buffers {
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
         let align = (setup.align as usize).next_power_of_two().max(LEAST_ALIGN);
-        let bytes = setup.buffer_bytes as usize;
-        let count = setup.depth as usize;
+        Self::obtain(setup.memory, align, setup.buffer_bytes as usize, setup.depth as usize)
+            .map_err(|error| refused(setup, &error))
+    }
+
+    /// One buffer, for the tag 0.
+    pub(crate) fn single(bytes: usize) -> io::Result<Self> {
+        Self::obtain(MemoryKind::Malloc, LEAST_ALIGN, bytes, 1)
+    }
+
+    fn obtain(memory: MemoryKind, align: usize, bytes: usize, count: usize) -> io::Result<Self> {
         let stride = bytes.next_multiple_of(align).max(align);
         let needed = stride.checked_mul(count).and_then(|total| total.checked_add(align));
         let mapped = needed
-            .map(|needed| needed.next_multiple_of(granularity(setup.memory)))
-            .ok_or_else(|| refused(setup, &io::Error::from_raw_os_error(libc::ENOMEM)))?;
-        let (base, origin) = obtain(setup.memory, mapped).map_err(|error| refused(setup, &error))?;
+            .map(|needed| needed.next_multiple_of(granularity(memory)))
+            .ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let (base, origin) = obtain(memory, mapped)?;
         let pad = base.as_ptr().align_offset(align);
         // SAFETY: `pad` is less than `align`, and `mapped` holds `align` bytes more than the buffers.
         let first = unsafe { base.add(pad) };
@@ -71,6 +79,21 @@ impl Buffers {
         // SAFETY: `bytes` bytes from the start of a buffer belong to it, they are initialised (fresh pages are
         // zero), and the exclusive borrow keeps others away for as long as the slice lives.
         Some(unsafe { std::slice::from_raw_parts_mut(start, self.bytes) })
+    }
+
+    /// A whole buffer, for reading.
+    ///
+    /// The caller makes sure that the kernel does not write to it.
+    #[inline]
+    pub(crate) fn peek(&self, tag: Tag) -> Option<&[u8]> {
+        let start = self.span(tag, 0, 0)?;
+        // SAFETY: as in `slice`; the shared borrow keeps writers away.
+        Some(unsafe { std::slice::from_raw_parts(start, self.bytes) })
+    }
+
+    /// Bytes of each buffer.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Every buffer, as the kernel registers them.

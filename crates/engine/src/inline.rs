@@ -38,7 +38,7 @@ pub(crate) fn invalidate(file: Option<&File>, offset: u64, length: u64) {
 fn trim(file: &File, fd: RawFd, op: &Op) -> i32 {
     let bytes = i32::try_from(op.length).unwrap_or(i32::MAX);
     match file.kind() {
-        FileKind::Block => retried(bytes, || discard(fd, op.offset, op.length)),
+        FileKind::Block => retried(bytes, || discard(fd, op.offset, u64::from(op.length))),
         _ if punches(file) => {
             // SAFETY: the call takes no memory.
             retried(bytes, || unsafe { libc::fallocate64(fd, PUNCH, op.offset as i64, i64::from(op.length)) })
@@ -54,16 +54,27 @@ pub(crate) fn punches(file: &File) -> bool {
     file.kind() == FileKind::Regular && file.access().punch_holes
 }
 
-fn discard(fd: RawFd, offset: u64, length: u32) -> i32 {
-    let range = [offset, u64::from(length)];
+/// Gives a range of a device back; less than zero where that fails.
+pub(crate) fn discard(fd: RawFd, offset: u64, length: u64) -> i32 {
+    let range = [offset, length];
     // SAFETY: the kernel reads two 64-bit numbers from `range`, which outlives the call.
     unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) }
 }
 
-fn retried(success: i32, mut call: impl FnMut() -> i32) -> i32 {
+/// Makes a call until no signal cuts it short; returns `success`, or an error number negated.
+pub(crate) fn retried(success: i32, mut call: impl FnMut() -> i32) -> i32 {
+    match repeated(|| call() as isize) {
+        errno if errno < 0 => errno,
+        _ => success,
+    }
+}
+
+/// Makes a call until no signal cuts it short; returns what it returns, or an error number negated.
+pub(crate) fn repeated(mut call: impl FnMut() -> isize) -> i32 {
     loop {
-        if call() >= 0 {
-            return success;
+        let result = call();
+        if result >= 0 {
+            return result as i32;
         }
         match last_errno() {
             libc::EINTR => {}

@@ -3,7 +3,8 @@
 //! An engine is a way to hand operations to the kernel: [`with_target`] makes the one that a [`Setup`] asks for
 //! and shows it to a [`Visitor`], which is compiled once for each, so that the loop over it costs nothing extra.
 //! All engines pass one conformance suite (`target::conformance`). [`files`] opens, lays out and invalidates;
-//! [`probe`] looks at devices and never changes them.
+//! [`exports`] asks NBD servers; [`probe`] looks at devices and never changes them; [`block`] makes devices of served
+//! bytes.
 //!
 //! This is the only room with `unsafe`: system calls, mapped memory and rings shared with the kernel cannot be
 //! had without it, and nobody else needs them.
@@ -16,10 +17,13 @@
 
 mod aio;
 mod at_once;
+pub mod block;
 mod blocking;
 mod buffers;
 mod clock;
+pub mod disk;
 mod error;
+pub mod exports;
 pub mod files;
 mod inline;
 mod mmap;

@@ -6,6 +6,7 @@ use crate::aio::Aio;
 use crate::at_once::AtOnce;
 use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, Seek, SeekVector};
 use crate::error::Error;
+use crate::exports::Nbd;
 use crate::files::File;
 use crate::mmap::Mmap;
 use crate::null::Null;
@@ -23,7 +24,8 @@ pub trait Visitor {
 }
 
 /// Makes the target that `setup` describes over `files` and shows it to `visitor`. Operations name files by
-/// their places in the list. `mmap` needs them open for reads even where it only writes; `null` uses none.
+/// their places in the list. `mmap` needs them open for reads even where it only writes; `null` uses none, and file 0 of `nbd` is
+/// the export.
 ///
 /// The target belongs to the calling thread: call this on the worker's own.
 ///
@@ -40,6 +42,7 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
         EngineKind::Vsync => blocking(SeekVector, setup, files, visitor),
         EngineKind::Pvsync => blocking(Preadv, setup, files, visitor),
         EngineKind::Pvsync2 => blocking(Preadv2::new(setup.hipri), setup, files, visitor),
+        EngineKind::Nbd => Nbd::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Null => Null::new(setup).map(|target| visitor.visit(target)),
     }
 }

@@ -25,6 +25,10 @@ pub struct Setup {
     pub sqpoll: bool,
     /// The processor of that thread; `None` for any.
     pub sqpoll_cpu: Option<u32>,
+    /// The address of the export (`nbd`).
+    pub uri: Option<String>,
+    /// Every write is durable when it completes (`nbd`; files are opened so).
+    pub durable: bool,
     /// The clock that all workers of a run share.
     pub clock: Clock,
 }
@@ -44,6 +48,8 @@ impl Setup {
             registerfiles: false,
             sqpoll: false,
             sqpoll_cpu: None,
+            uri: None,
+            durable: false,
             clock,
         }
     }
@@ -68,13 +74,15 @@ pub enum EngineKind {
     Pvsync2,
     /// Memory mapping.
     Mmap,
+    /// An export of an NBD server, over a socket.
+    Nbd,
     /// No device at all: every operation is done at once.
     Null,
 }
 
 impl EngineKind {
-    /// Every engine.
-    pub const ALL: [Self; 9] = [
+    /// Every engine that needs nothing but files.
+    pub const ON_FILES: [Self; 9] = [
         Self::IoUring,
         Self::Libaio,
         Self::Psync,
@@ -98,6 +106,7 @@ impl EngineKind {
             Self::Pvsync => "pvsync",
             Self::Pvsync2 => "pvsync2",
             Self::Mmap => "mmap",
+            Self::Nbd => "nbd",
             Self::Null => "null",
         }
     }

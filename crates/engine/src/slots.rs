@@ -21,6 +21,11 @@ impl Slots {
         Self { entries: vec![free; depth as usize], in_flight: 0 }
     }
 
+    /// How many tags there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
     /// Operations taken and not yet released.
     #[inline]
     pub(crate) fn in_flight(&self) -> u32 {

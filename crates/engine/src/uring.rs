@@ -23,7 +23,7 @@ use crate::queue::{self, Queue};
 use crate::setup::Setup;
 use crate::slots::Slots;
 
-const ENTER_GETEVENTS: u32 = 1 << 0;
+pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
 /// Buffers of more bytes than this are registered only where that is asked for: it pins them in memory.
@@ -371,9 +371,22 @@ const GRANTS: [fn(&mut Builder); 3] = [
 fn build(setup: &Setup) -> io::Result<IoUring> {
     // With a submission thread there is nobody to be interrupted, and the kernel refuses the flags about it.
     let wanted = if setup.sqpoll { &GRANTS[2..] } else { &GRANTS[..] };
+    granted(wanted, |grant| build_with(setup, grant))
+}
+
+/// A ring of `entries` operations, with the best that the kernel grants.
+pub(crate) fn build_plain(entries: u32) -> io::Result<IoUring> {
+    granted(&GRANTS, |grant| {
+        let mut builder = IoUring::builder();
+        grant(&mut builder);
+        builder.dontfork().build(entries)
+    })
+}
+
+fn granted(wanted: &[fn(&mut Builder)], make: impl Fn(fn(&mut Builder)) -> io::Result<IoUring>) -> io::Result<IoUring> {
     let mut refusal = io::Error::from_raw_os_error(libc::EINVAL);
     for grant in wanted {
-        match build_with(setup, *grant) {
+        match make(*grant) {
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
             outcome => return outcome,
         }

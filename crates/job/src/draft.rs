@@ -104,6 +104,7 @@ fn default_engine() -> EngineOptions {
         mem: Memory::Malloc,
         iomem_align: 0,
         volume: None,
+        uri: None,
     }
 }
 

@@ -111,8 +111,10 @@ fn settle_depth(pace: &mut Pace) {
 /// Forgets what another engine was told.
 fn settle_engine(options: &mut EngineOptions) {
     let ring = options.engine == Engine::IoUring;
-    // A modelled volume has no page cache before it; other engines on one have, as on a real one.
-    options.direct |= options.engine == Engine::Model;
+    // An export, like a modelled volume, has no page cache of this host before it; other engines on a modelled one have, as
+    // on a real one.
+    options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd);
+    options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
     options.hipri &= ring || options.engine == Engine::Pvsync2;
     options.fixedbufs &= ring;
     options.registerfiles &= ring;

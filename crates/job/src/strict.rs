@@ -5,6 +5,7 @@ use units::Nanos;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::Draft;
+use crate::model::Engine;
 use crate::raw::RawOption;
 use crate::table::OptionSpec;
 
@@ -63,7 +64,7 @@ fn cuts_value(option: &RawOption, cut: &Place) -> bool {
 
 /// Problems of options that do not go together.
 pub(crate) fn check(draft: &Draft, context: &Context<'_>) -> Vec<Diagnostic> {
-    let checks = [depth, time_based, engine_options, direct_and_buffered];
+    let checks = [depth, time_based, engine_options, direct_and_buffered, export, files_beside_an_export];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
 
@@ -103,6 +104,31 @@ fn engine_options(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
             .note(format!("it was set for all jobs, but is an option of {}", spec.engines.join(", ")))
             .remedy("set it in the jobs that use one of these engines"),
     )
+}
+
+fn export(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+    let engine = &draft.job.engine;
+    (engine.engine == Engine::Nbd && engine.uri.is_none()).then(|| {
+        context
+            .error("no-uri", "ioengine", "the engine `nbd` needs the address of an export")
+            .note("fio finds it out when the job begins")
+            .remedy("write `uri=nbd://HOST[:PORT]/EXPORT` or `uri=nbd+unix:///EXPORT?socket=PATH`")
+    })
+}
+
+fn files_beside_an_export(draft: &Draft, context: &Context<'_>) -> Option<Diagnostic> {
+    let given =
+        ["filename", "directory", "nrfiles", "filesize"].into_iter().find(|name| context.last(name).is_some())?;
+    (draft.job.engine.engine == Engine::Nbd).then(|| {
+        context
+            .error(
+                "files-ignored",
+                given,
+                &format!("the engine `nbd` uses an export and no files: `{given}` has no effect"),
+            )
+            .note("fio says nothing and uses the export")
+            .remedy("leave it out: `uri` names the export, `size` and `offset` a part of it")
+    })
 }
 
 fn direct_and_buffered(_: &Draft, context: &Context<'_>) -> Option<Diagnostic> {

@@ -202,6 +202,26 @@ fn what_fio_refuses_is_refused() {
     }
 }
 
+/// The engine takes an export in place of files, and queues. fio heeds neither names nor directories beside it.
+#[test]
+fn an_export_takes_the_place_of_files() {
+    let text = "[a]\nioengine=nbd\nuri=nbd+unix:///disk?socket=/run/s\niodepth=8";
+    assert_eq!(codes(text, Dialect::Strict), [""; 0]);
+    let job = fio_job(text);
+    assert_eq!(job.engine.uri.as_deref(), Some("nbd+unix:///disk?socket=/run/s"));
+    assert!(job.engine.direct && job.engine.engine.is_async());
+    for ignored in ["filename=x", "directory=/tmp", "nrfiles=2", "filesize=1m"] {
+        let text = format!("{text}\n{ignored}");
+        assert_eq!(codes(&text, Dialect::Strict), ["files-ignored"], "{ignored}");
+        assert_eq!(codes(&text, Dialect::Fio), [""; 0], "{ignored}");
+    }
+    assert_eq!(codes("[a]\nioengine=nbd", Dialect::Strict), ["no-uri"]);
+    assert_eq!(codes("[a]\nioengine=nbd", Dialect::Fio), [""; 0]);
+    let mixed = "[global]\nioengine=nbd\nuri=nbd://h/\n[a]\nioengine=psync";
+    assert_eq!(codes(mixed, Dialect::Strict), ["engine-option"]);
+    assert_eq!(fio_job(mixed).engine.uri, None);
+}
+
 /// An option that is not supported yet is fine where it asks for what happens anyway.
 #[test]
 fn defaults_of_what_is_not_supported_are_accepted() {

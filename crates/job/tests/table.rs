@@ -103,6 +103,7 @@ fn every_supported_option_changes_the_job() {
         let engine = match spec.name {
             "ioengine" => "psync",
             _ if spec.engines == ["model"] => "model",
+            _ if spec.engines == ["nbd"] => "nbd\nuri=nbd://localhost/",
             _ => "io_uring",
         };
         let base = format!("ioengine={engine}\niodepth=64\nnrfiles=2\ndirect=0\nruntime=60");

@@ -256,7 +256,7 @@ pub enum TargetKind {
     Block,
     /// A file in memory (tmpfs).
     Memory,
-    /// A character device or a pipe.
+    /// A character device, a pipe, or an export of an NBD server.
     Other,
 }
 

@@ -174,8 +174,11 @@ fn percent_of(whole: u64, share: u32) -> u64 {
 
 /// The paths of a worker: `filename` as given, shared by all clones, or generated, one set for each clone.
 ///
-/// A device whose path is the job's name is used as it is: fio's `[/dev/sdb]`.
+/// An export takes the place of all files; all clones share it. A device whose path is the job's name is used as it is: fio's `[/dev/sdb]`.
 fn paths(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> Vec<String> {
+    if let Some(uri) = &job.engine.uri {
+        return vec![uri.clone()];
+    }
     let files = &job.files;
     if !files.filenames.is_empty() {
         // fio puts shared files into the first directory, whatever the clone.

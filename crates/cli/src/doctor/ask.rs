@@ -39,6 +39,11 @@ pub(super) fn stacks(root: &Path, things: &[String]) -> Result<Vec<Stack>, Vec<D
     if problems.is_empty() { Ok(stacks) } else { Err(problems) }
 }
 
+/// Whether an address of an NBD server is meant.
+fn is_export(asked: &str) -> bool {
+    asked.split_once("://").is_some_and(|(scheme, _)| scheme.starts_with("nbd"))
+}
+
 /// Names that are shown where none is near.
 const SHOWN: usize = 8;
 
@@ -55,6 +60,11 @@ fn diagnostic(things: &[String], index: usize, problem: &NoSuch) -> Diagnostic {
         length: shown[index].chars().count(),
         text: format!("{lead}{}", shown.join(" ")).into(),
     };
+    if is_export(asked) {
+        return Diagnostic::error("no-such-device", "an export has nothing on this host that could be examined")
+            .at(place)
+            .remedy("run `fathom doctor` on the host of the NBD server, with what it serves");
+    }
     let diagnostic = Diagnostic::error("no-such-device", format!("`{}`: {}", shown[index], problem.reason)).at(place);
     let bare = asked.strip_prefix("/dev/").unwrap_or(asked);
     let near = units::closest(bare, problem.known.iter().map(String::as_str));

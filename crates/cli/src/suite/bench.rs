@@ -132,7 +132,7 @@ impl Bench<'_> {
             let remedy = "leave `volume` and ioengine=model out of the suite, and give the volume with --on";
             return Err(Refusal::Jobs(vec![problem.remedy(remedy)]));
         }
-        let (members, unfit) = members::enlist(&plan, Dialect::Strict, seeds, &HostGround);
+        let (members, unfit) = members::enlist(&plan, Dialect::Strict, seeds, &HostGround::new(Dialect::Strict));
         if !unfit.is_empty() {
             let problems = unfit.iter().map(|unfit| unfit.diagnostic(&plan)).collect();
             return Err(self.located(Place::Host, problems));

@@ -104,7 +104,8 @@ impl<'q> Bench<'q> {
     }
 
     fn checked(&self, plan: &Plan) -> Result<Checked, Refusal> {
-        let (members, unfit) = members::enlist(plan, Dialect::Strict, self.question.seeds, &HostGround);
+        let (members, unfit) =
+            members::enlist(plan, Dialect::Strict, self.question.seeds, &HostGround::new(Dialect::Strict));
         if !unfit.is_empty() {
             return Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect()));
         }
@@ -125,7 +126,12 @@ impl<'q> Bench<'q> {
         let whole = format!("{with}depths from {} to {}, {time}\n", self.workers(), search.most);
         let touched = match self.place {
             Place::Host => {
-                let (members, _) = members::enlist(&self.plan, Dialect::Strict, self.question.seeds, &HostGround);
+                let (members, _) = members::enlist(
+                    &self.plan,
+                    Dialect::Strict,
+                    self.question.seeds,
+                    &HostGround::new(Dialect::Strict),
+                );
                 let checked = Checked::of(&self.plan, members, self.question.seeds, &self.question.allow_destroy);
                 let told = preview::dry_run(&self.plan, &checked.members, &checked.growths, &checked.dangers);
                 // How long each probe takes is said above.
@@ -239,8 +245,9 @@ impl<'q> Bench<'q> {
     }
 
     fn target(&self) -> String {
-        match (&self.job().engine.volume, self.job().files.filenames.as_slice()) {
-            (Some(volume), _) => volume.clone(),
+        let engine = &self.job().engine;
+        match (engine.volume.as_ref().or(engine.uri.as_ref()), self.job().files.filenames.as_slice()) {
+            (Some(place), _) => place.clone(),
             (None, []) => "files of its own".to_owned(),
             (None, names) => names.join(":"),
         }

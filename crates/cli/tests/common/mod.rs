@@ -230,6 +230,18 @@ pub(crate) enum Need {
     Fio,
     /// Loop devices can be made, formatted and mounted.
     Root,
+    /// Files of a program can be mounted.
+    Fuse,
+    /// Certificates can be made.
+    Openssl,
+    /// Clients of NBD servers: libnbd's tools and qemu's.
+    NbdTools,
+    /// libnbd for Python, of the system's own Python.
+    NbdPython,
+    /// nbdkit is installed, with its filters.
+    Nbdkit,
+    /// qemu-storage-daemon is installed.
+    Qemu,
 }
 
 /// Whether a need is met; says that a test is skipped if not.
@@ -239,9 +251,20 @@ pub(crate) enum Need {
 pub(crate) fn met(need: Need) -> bool {
     let reason = match need {
         Need::Fio if !runs("fio", "--version") => "fio is not installed",
+        Need::Nbdkit if !runs("nbdkit", "--version") => "nbdkit is not installed",
+        Need::Qemu if !runs("qemu-storage-daemon", "--version") => "qemu-storage-daemon is not installed",
         Need::Root if std::fs::metadata("/proc/self").map_or(u32::MAX, |of| of.uid()) != 0 => "not root",
         Need::Root if !runs("losetup", "--version") => "losetup is not installed",
         Need::Root if !Path::new("/dev/loop-control").exists() => "this kernel has no loop devices",
+        Need::Fuse if !Path::new("/dev/fuse").exists() => "this kernel has no FUSE",
+        Need::Openssl if !runs("openssl", "version") => "openssl is not installed",
+        Need::NbdTools if !runs("nbdinfo", "--version") || !runs("nbdcopy", "--version") => {
+            "libnbd-bin is not installed"
+        }
+        Need::NbdTools if !runs("qemu-img", "--version") || !runs("qemu-io", "--version") => {
+            "qemu-utils is not installed"
+        }
+        Need::NbdPython if !runs("/usr/bin/python3", "-cimport nbd") => "python3-libnbd is not installed",
         _ => return true,
     };
     assert!(std::env::var_os("FATHOM_NO_SKIP").is_none_or(|value| value != "1"), "{reason}");

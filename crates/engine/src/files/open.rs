@@ -78,6 +78,8 @@ pub struct File {
     bytes: u64,
     /// Offsets and lengths of direct operations are multiples of this; 1 without `O_DIRECT`.
     unit_bytes: u32,
+    /// Ranges that are given back or made zero are multiples of this; 1 for files.
+    grain_bytes: u32,
     access: Access,
 }
 
@@ -115,6 +117,16 @@ impl File {
         );
         let remedy = format!("use bs={} or a multiple of it, or remove direct=1", self.unit_bytes);
         Err(Error::found(ErrorKind::Direct, "use", self.path.display().to_string(), reason).with_remedy(remedy))
+    }
+
+    /// What offsets and lengths of reads and writes are multiples of: 1 but for direct ones.
+    pub(crate) fn unit_bytes(&self) -> u32 {
+        self.unit_bytes
+    }
+
+    /// What ranges that are given back or made zero are multiples of: 1 but for devices.
+    pub(crate) fn grain_bytes(&self) -> u32 {
+        self.grain_bytes
     }
 
     /// How it was opened.
@@ -216,9 +228,11 @@ pub fn open(path: &Path, access: Access) -> Result<File, Error> {
         FileKind::Block => device_bytes(&file).map_err(|error| Error::file("size", path, &error))?,
         FileKind::Character => 0,
     };
-    let unit_bytes = if access.direct { unit_bytes(&file, kind) } else { 1 };
+    let multiple = |needed| if needed { unit_bytes(&file, kind) } else { 1 };
+    let (unit_bytes, grain_bytes) = (multiple(access.direct), multiple(kind == FileKind::Block));
     let (fd, path) = (Cell::new(file.as_raw_fd()), path.to_owned());
-    Ok(File { file: RefCell::new(Some(file)), fd, advice: Cell::new(None), path, kind, bytes, unit_bytes, access })
+    let (file, advice) = (RefCell::new(Some(file)), Cell::new(None));
+    Ok(File { file, fd, advice, path, kind, bytes, unit_bytes, grain_bytes, access })
 }
 
 fn open_raw(path: &Path, access: Access) -> io::Result<std::fs::File> {

@@ -12,7 +12,7 @@ mod mounts;
 mod occupants;
 mod permissions;
 mod queue;
-mod reading;
+pub(crate) mod reading;
 mod residency;
 mod signature;
 mod stack;

@@ -70,7 +70,7 @@ fn check_on(path: &Path, direct: bool, setup: &Setup) {
 fn every_engine_conforms_on_a_buffered_file() {
     let scratch = Scratch::new("buffered");
     let path = scratch.file("data", FILE_BYTES);
-    for engine in EngineKind::ALL {
+    for engine in EngineKind::ON_FILES {
         check_on(&path, false, &setup(engine));
     }
 }
@@ -79,7 +79,7 @@ fn every_engine_conforms_on_a_buffered_file() {
 fn every_engine_conforms_on_a_direct_file() {
     let scratch = Scratch::new("direct");
     let path = scratch.file("data", FILE_BYTES);
-    for engine in EngineKind::ALL {
+    for engine in EngineKind::ON_FILES {
         check_on(&path, true, &setup(engine));
     }
 }
@@ -90,7 +90,7 @@ fn every_engine_conforms_on_a_block_device() {
     let Some(device) = Loop::over(&scratch.file("data", FILE_BYTES)) else {
         return;
     };
-    for engine in EngineKind::ALL {
+    for engine in EngineKind::ON_FILES {
         for direct in [false, true] {
             check_on(device.path(), direct, &setup(engine));
         }
@@ -101,7 +101,7 @@ fn every_engine_conforms_on_a_block_device() {
 fn every_engine_conforms_when_it_fails() {
     let scratch = Scratch::new("faulty");
     let path = scratch.file("data", FILE_BYTES);
-    for engine in EngineKind::ALL {
+    for engine in EngineKind::ON_FILES {
         let setup = setup(engine);
         let file = files::open(&path, access(false)).unwrap();
         with_target(&setup, vec![file], CheckWithFaults(subject(&setup))).unwrap();
@@ -184,7 +184,7 @@ impl Visitor for OneAtATime {
 fn closed_files_are_opened_again_when_they_are_used() {
     let scratch = Scratch::new("reopened");
     let sqpoll = Setup { sqpoll: true, ..setup(EngineKind::IoUring) };
-    let setups = EngineKind::ALL.into_iter().filter(|&engine| engine != EngineKind::Null).map(setup);
+    let setups = EngineKind::ON_FILES.into_iter().filter(|&engine| engine != EngineKind::Null).map(setup);
     for (number, setup) in setups.chain([sqpoll]).enumerate() {
         let name = format!("reopened-{number}-");
         let file = |file: u32| {

@@ -1,8 +1,12 @@
 //! Everything that is tested on the real host: files, loop devices, `/proc` and `/sys`.
 
+mod block;
 mod conformance;
+mod disk;
+mod exports;
 mod files;
 mod loops;
 mod probe;
 mod refusals;
 mod scratch;
+mod served;

@@ -134,6 +134,8 @@ pub enum Engine {
     Posixaio,
     /// Memory mapping.
     Mmap,
+    /// An export of an NBD server, over a socket.
+    Nbd,
     /// No device at all: every operation is done at once.
     Null,
     /// A modelled volume instead of a device.
@@ -154,6 +156,7 @@ impl Engine {
             Self::Pvsync2 => "pvsync2",
             Self::Posixaio => "posixaio",
             Self::Mmap => "mmap",
+            Self::Nbd => "nbd",
             Self::Null => "null",
             Self::Model => "model",
         }
@@ -162,7 +165,7 @@ impl Engine {
     /// Whether more than one operation can be in flight. `null` counts: fio lets it queue.
     #[must_use]
     pub const fn is_async(self) -> bool {
-        matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Null | Self::Model)
+        matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Nbd | Self::Null | Self::Model)
     }
 }
 
@@ -189,6 +192,8 @@ pub struct EngineOptions {
     pub iomem_align: u32,
     /// The modelled volume that takes the place of the files (`volume`), as the catalogue reads it.
     pub volume: Option<String>,
+    /// The address of the export that takes the place of the files (`uri`).
+    pub uri: Option<String>,
 }
 
 /// Where buffers come from (`mem`).

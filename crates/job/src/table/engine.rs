@@ -107,7 +107,6 @@ const FOREIGN: &[&str] = &[
     "gfapi_async",
     "libhdfs",
     "http",
-    "nbd",
     "libiscsi",
     "nfs",
     "dfs",
@@ -129,7 +128,7 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// All engines that Fathom has.
-pub(crate) const ENGINES: [Engine; 11] = [
+pub(crate) const ENGINES: [Engine; 12] = [
     Engine::IoUring,
     Engine::Libaio,
     Engine::Psync,
@@ -139,6 +138,7 @@ pub(crate) const ENGINES: [Engine; 11] = [
     Engine::Pvsync2,
     Engine::Posixaio,
     Engine::Mmap,
+    Engine::Nbd,
     Engine::Null,
     Engine::Model,
 ];

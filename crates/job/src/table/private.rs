@@ -175,7 +175,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         .engines(&["model"]),
         later("volume", Kind::Text, "Name of the Gluster volume.").engines(&["gfapi", "gfapi_async"]),
         later("brick", Kind::Text, "Host of a brick of that volume.").engines(&["gfapi", "gfapi_async"]),
-        later("uri", Kind::Text, "Address of the server.").engines(&["nbd"]),
+        text(
+            "uri",
+            "The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.",
+            |d, text| {
+                d.job.engine.uri = (!text.is_empty()).then(|| text.to_owned());
+            },
+        )
+        .engines(&["nbd"]),
         later("nfs_url", Kind::Text, "Address of the share.").engines(&["nfs"]),
         later("https", Kind::Word(&["off", "on", "insecure"]), "Whether the connection is encrypted.")
             .default("off")

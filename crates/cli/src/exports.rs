@@ -1,0 +1,102 @@
+//! Exports of NBD servers that jobs are on: what the servers say of them, and what jobs want that they do not have.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use engine::exports::{self, Export};
+use job::{Dialect, Engine, Job, OpenSync, Size};
+use units::grouped;
+use workload::WorkloadError;
+
+use crate::worker::block_unit;
+
+/// What is known of exports. Each server is asked once.
+#[derive(Default)]
+pub(crate) struct Exports {
+    known: RefCell<BTreeMap<String, Result<Export, String>>>,
+}
+
+impl Exports {
+    /// What a server says of an export, or why it cannot be had.
+    pub(crate) fn of(&self, uri: &str) -> Result<Export, String> {
+        let mut known = self.known.borrow_mut();
+        let ask = || exports::look(uri).map_err(|error| error.to_string());
+        known.entry(uri.to_owned()).or_insert_with(ask).clone()
+    }
+
+    /// What keeps a job from its export. fio finds some of it out as it runs, and uses as much of a size as there is.
+    pub(crate) fn check(&self, job: &Job, dialect: Dialect) -> Result<(), WorkloadError> {
+        let uri = match &job.engine.uri {
+            Some(uri) => uri,
+            None if job.engine.engine != Engine::Nbd => return Ok(()),
+            None => {
+                let message = "the engine nbd needs the address of an export, as in uri=nbd://localhost/".to_owned();
+                return Err(WorkloadError { option: "uri", message });
+            }
+        };
+        let export = self.of(uri).map_err(|message| WorkloadError { option: "uri", message })?;
+        let always: &[Check] = &[read_only, too_long, durable];
+        let strictly: &[Check] = &[too_large, unaligned, trims, flushes];
+        let checks = always.iter().chain(strictly.iter().filter(|_| dialect == Dialect::Strict));
+        let problem = checks.filter_map(|check| check(job, &export)).next();
+        problem.map_or(Ok(()), |(option, what)| Err(WorkloadError { option, message: format!("{uri} {what}") }))
+    }
+}
+
+/// The option that is wrong, and what the export cannot do.
+type Check = fn(&Job, &Export) -> Option<(&'static str, String)>;
+
+fn read_only(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+    let changes = job.pattern.direction.changes_data() && !job.verify.only;
+    let what = "is read-only, and the job writes: use rw=read or rw=randread, or have the server permit writes";
+    (changes && export.read_only).then(|| ("rw", what.to_owned()))
+}
+
+fn too_long(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+    let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
+    let read = if direction.reads() { sizes.read.max() } else { 0 };
+    let longest = read.max(if direction.writes() { sizes.write.max() } else { 0 });
+    let most = export.block_most;
+    let what = || format!("takes requests of {most} bytes at most, and blocks have {longest}: use bs={most} or less");
+    (longest > most).then(|| ("bs", what()))
+}
+
+fn durable(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+    let asked = job.files.open_sync != OpenSync::None && job.pattern.direction.writes();
+    let what = "cannot make single writes durable (NBD_CMD_FLAG_FUA): use fsync=1 in place of sync=";
+    (asked && !export.durable_writes).then(|| ("sync", what.to_owned()))
+}
+
+fn too_large(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+    let Some(Size::Bytes(size)) = job.extent.size else { return None };
+    let offset = if let Size::Bytes(offset) = job.extent.offset { offset.get() } else { 0 };
+    let rest = export.bytes.saturating_sub(offset);
+    let what = || {
+        let (bytes, size) = (grouped(export.bytes), grouped(size.get()));
+        format!("has {bytes} bytes, and {size} are asked for from offset {}: use size={rest} or less", grouped(offset))
+    };
+    (size.get() > rest).then(|| ("size", what()))
+}
+
+fn unaligned(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+    let (unit, least) = (block_unit(job), export.block_least);
+    let what = || format!("takes multiples of {least} bytes, and {unit} is none: use bs={least} or a multiple of it");
+    (!unit.is_multiple_of(least)).then(|| ("bs", what()))
+}
+
+fn trims(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+    let what = "cannot trim (NBD_CMD_TRIM): use another rw, or have the server permit it";
+    (job.pattern.direction.trims() && !export.trims).then(|| ("rw", what.to_owned()))
+}
+
+fn flushes(job: &Job, export: &Export) -> Option<(&'static str, String)> {
+    let sync = &job.sync;
+    let asked = [
+        ("fsync", sync.fsync > 0),
+        ("fdatasync", sync.fdatasync > 0),
+        ("end_fsync", sync.end_fsync),
+        ("fsync_on_close", sync.fsync_on_close),
+    ];
+    let (option, _) = asked.into_iter().find(|(_, asked)| *asked && !export.flushes)?;
+    Some((option, format!("cannot be flushed (NBD_CMD_FLUSH): leave {option} out")))
+}

@@ -1,0 +1,189 @@
+//! From an export to a block device, by whichever way this host has.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::{FILESYSTEM, KernelNbd, Lease, LoopSetup, MountSetup, NbdSetup, Way, attach_loop, mount_file, way};
+use crate::error::{Error, ErrorKind};
+use crate::exports;
+
+/// What a device is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceSetup {
+    /// What the table of mounts calls it.
+    pub name: String,
+    /// The address of the export, for the kernel's own client.
+    pub uri: String,
+    /// Whether nothing may be written.
+    pub read_only: bool,
+    /// The longest read in bytes that the server takes from a mount.
+    pub most_bytes: u32,
+}
+
+/// A device of which the server is still to learn.
+#[derive(Debug)]
+pub struct DeviceDraft {
+    setup: DeviceSetup,
+    lease: Option<Lease>,
+}
+
+/// A block device whose bytes a server has. It goes with [`Device::tear_down`], or with the next cleaning up after this
+/// process has ended.
+#[derive(Debug)]
+pub struct Device {
+    path: PathBuf,
+    hold: Hold,
+}
+
+#[derive(Debug)]
+enum Hold {
+    Mount(Lease),
+    Kernel { device: Arc<KernelNbd>, client: JoinHandle<Result<(), Error>> },
+}
+
+/// Logical blocks, as disks of clouds have them.
+const BLOCK_BYTES: u32 = 512;
+/// The kernel takes a moment to begin.
+const MOST_WAIT: Duration = Duration::from_secs(5);
+
+impl DeviceDraft {
+    /// Prepares a device with what it needs in `directory`. Gives the `/dev/fuse` of a mount that the server has to serve
+    /// from its beginning; `None` where the kernel will come as a client of the export.
+    ///
+    /// # Errors
+    /// When this host has neither way, or this user may not go it.
+    pub fn new(setup: DeviceSetup, directory: &Path) -> Result<(Self, Option<OwnedFd>), Error> {
+        if way(Path::new("/")) == Way::KernelNbd {
+            return Ok((Self { setup, lease: None }, None));
+        }
+        let lease = Lease::new(directory)?;
+        let mount = MountSetup {
+            source: setup.name.clone(),
+            read_only: setup.read_only,
+            others: false,
+            most_bytes: setup.most_bytes,
+        };
+        match mount_file(&lease.mount_point(), &mount) {
+            Ok(fuse) => Ok((Self { setup, lease: Some(lease) }, Some(fuse))),
+            Err(error) => {
+                // Nothing is mounted: what is to be removed are two files.
+                let _ = lease.tear_down();
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes the device. The server must be at work meanwhile, on another thread.
+    ///
+    /// # Errors
+    /// When the kernel refuses; then nothing is left of it.
+    pub fn attach(self) -> Result<Device, Error> {
+        match self.lease {
+            Some(lease) => over_mount(lease, self.setup.read_only),
+            None => through_kernel(&self.setup),
+        }
+    }
+
+    /// Gives up what was prepared.
+    pub fn abandon(self) {
+        if let Some(lease) = self.lease {
+            // What stays is found again when it is cleaned up.
+            let _ = lease.tear_down();
+        }
+    }
+}
+
+fn over_mount(lease: Lease, read_only: bool) -> Result<Device, Error> {
+    let at = lease.mount_point();
+    // Until it knows the size of the file, the kernel takes every write for one beyond its end, and does one at a time.
+    let seen = std::fs::metadata(&at).map_err(|error| Error::file("look at", &at, &error));
+    let setup = LoopSetup { block_bytes: BLOCK_BYTES, size: 0, read_only, direct: true };
+    match seen.and_then(|_| attach_loop(&at, &setup)) {
+        Ok(path) => Ok(Device { path, hold: Hold::Mount(lease) }),
+        Err(error) => {
+            let _ = lease.tear_down();
+            Err(error)
+        }
+    }
+}
+
+fn through_kernel(setup: &DeviceSetup) -> Result<Device, Error> {
+    let device = Arc::new(KernelNbd::open()?);
+    let (socket, served) = exports::connect(&setup.uri)?;
+    let told = NbdSetup { size: served.size, block_bytes: BLOCK_BYTES, flags: served.flags.bits() };
+    let serving = Arc::clone(&device);
+    let client = std::thread::spawn(move || serving.serve(socket.as_fd(), &told));
+    let until = Instant::now() + MOST_WAIT;
+    while !device.is_ready() {
+        if client.is_finished() {
+            return Err(client.join().ok().and_then(Result::err).unwrap_or_else(|| unready(device.path())));
+        }
+        if Instant::now() > until {
+            let _ = device.disconnect();
+            return Err(unready(device.path()));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(Device { path: device.path().to_owned(), hold: Hold::Kernel { device, client } })
+}
+
+fn unready(path: &Path) -> Error {
+    let reason = "the kernel does not begin to use it";
+    Error::found(ErrorKind::Host, "connect", path.display().to_string(), reason).with_remedy("see dmesg")
+}
+
+impl Device {
+    /// Its node, such as `/dev/loop3`.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes the device away. The server must still be at work, on another thread: what was written through the device is
+    /// written to it first.
+    ///
+    /// # Errors
+    /// All that stays, with the remedy: it is still in use.
+    pub fn tear_down(self) -> Result<(), Vec<Error>> {
+        match self.hold {
+            Hold::Mount(lease) => lease.tear_down(),
+            Hold::Kernel { device, client } => {
+                let disconnected = device.disconnect();
+                let served = client.join().unwrap_or(Ok(()));
+                disconnected.and(served).map_err(|error| vec![error])
+            }
+        }
+    }
+}
+
+/// What cleaning up found.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// Devices and mounts of processes that have ended, which are gone now.
+    pub gone: Vec<String>,
+    /// What could not be taken away.
+    pub errors: Vec<Error>,
+}
+
+/// Takes away what processes that have ended have left below `directory`.
+#[must_use]
+pub fn clean_up(directory: &Path) -> Cleaned {
+    let (leases, errors) = super::abandoned(directory);
+    let mut cleaned = Cleaned { gone: Vec::new(), errors };
+    for lease in leases {
+        let devices = lease.loop_devices();
+        let mut names: Vec<String> = devices.iter().map(|path| path.display().to_string()).collect();
+        if lease.is_mounted() {
+            names.push(format!("the {FILESYSTEM} mount at {}", lease.mount_point().display()));
+        }
+        let left = if names.is_empty() { "two files".to_owned() } else { names.join(", ") };
+        match lease.tear_down() {
+            Ok(()) => cleaned.gone.push(format!("{left}, of process {}", lease.pid())),
+            Err(errors) => cleaned.errors.extend(errors),
+        }
+    }
+    cleaned
+}

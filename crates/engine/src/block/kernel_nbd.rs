@@ -1,0 +1,145 @@
+//! The kernel's client of network block devices (`linux/nbd.h`).
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind};
+use crate::probe::reading;
+
+const NBD_SET_SOCK: libc::c_ulong = 0xab00;
+const NBD_SET_BLKSIZE: libc::c_ulong = 0xab01;
+const NBD_DO_IT: libc::c_ulong = 0xab03;
+const NBD_CLEAR_SOCK: libc::c_ulong = 0xab04;
+const NBD_SET_SIZE_BLOCKS: libc::c_ulong = 0xab07;
+const NBD_DISCONNECT: libc::c_ulong = 0xab08;
+const NBD_SET_FLAGS: libc::c_ulong = 0xab0a;
+
+/// What the kernel is told of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NbdSetup {
+    /// Its size in bytes, a multiple of the block; what is beyond the last whole block is not shown.
+    pub size: u64,
+    /// Its logical block in bytes: 512 to a page, a power of two.
+    pub block_bytes: u32,
+    /// The transmission flags that the server told at the end of the handshake.
+    pub flags: u16,
+}
+
+/// A network block device of the kernel's that nobody else uses.
+#[derive(Debug)]
+pub struct KernelNbd {
+    device: File,
+    path: PathBuf,
+}
+
+impl KernelNbd {
+    /// The first free `/dev/nbdN`.
+    ///
+    /// # Errors
+    /// When the driver is not loaded, all devices are in use, or this user may not.
+    pub fn open() -> Result<Self, Error> {
+        let path = Path::new("/dev").join(free(Path::new("/"))?);
+        match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(device) => Ok(Self { device, path }),
+            Err(error) => Err(Error::file("open", &path, &error)),
+        }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Speaks to the server at the other end of `socket`, after the handshake, until [`KernelNbd::disconnect`] by another
+    /// thread or the end of the server. The device then holds nothing any more.
+    ///
+    /// # Errors
+    /// When the kernel does not take what it is told, or the server ended without being asked to.
+    pub fn serve(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
+        let served = self.begin(socket, setup).and_then(|()| self.call(NBD_DO_IT, 0, "serve"));
+        let cleared = self.call(NBD_CLEAR_SOCK, 0, "clear");
+        served.and(cleared)
+    }
+
+    /// Ends [`KernelNbd::serve`].
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn disconnect(&self) -> Result<(), Error> {
+        self.call(NBD_DISCONNECT, 0, "disconnect")
+    }
+
+    /// Whether the device can be used: [`KernelNbd::serve`] has come to the point where it waits.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        in_use(Path::new("/"), &name)
+    }
+
+    fn begin(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
+        let blocks = setup.size / u64::from(setup.block_bytes.max(1));
+        self.call(NBD_SET_SOCK, socket.as_raw_fd() as libc::c_ulong, "give a socket to")?;
+        self.call(NBD_SET_BLKSIZE, libc::c_ulong::from(setup.block_bytes), "set the block size of")?;
+        self.call(NBD_SET_SIZE_BLOCKS, blocks as libc::c_ulong, "set the size of")?;
+        self.call(NBD_SET_FLAGS, libc::c_ulong::from(setup.flags), "set the flags of")
+    }
+
+    fn call(&self, request: libc::c_ulong, argument: libc::c_ulong, operation: &'static str) -> Result<(), Error> {
+        // SAFETY: these calls take a number; none of them writes to this process's memory.
+        if unsafe { libc::ioctl(self.device.as_raw_fd(), request, argument) } < 0 {
+            return Err(Error::file(operation, &self.path, &io::Error::last_os_error()));
+        }
+        Ok(())
+    }
+}
+
+/// The name of the first device that nobody uses.
+fn free(root: &Path) -> Result<String, Error> {
+    let mut numbers: Vec<u32> = reading::names(root, "sys/block")
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|name| name.strip_prefix("nbd")?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    let refused = |reason: &str, remedy: &str| {
+        Error::found(ErrorKind::Host, "open", "a network block device", reason).with_remedy(remedy)
+    };
+    if numbers.is_empty() {
+        return Err(refused(
+            "the kernel's driver is not loaded",
+            "load it (modprobe nbd), or use FUSE and a loop device",
+        ));
+    }
+    let names = numbers.iter().map(|number| format!("nbd{number}"));
+    names.into_iter().find(|name| !in_use(root, name)).ok_or_else(|| {
+        refused(&format!("all {} are in use", numbers.len()), "disconnect one, or load more (modprobe nbd nbds_max=64)")
+    })
+}
+
+/// The kernel names the process that serves a device as long as one does.
+fn in_use(root: &Path, name: &str) -> bool {
+    root.join("sys/block").join(name).join("pid").exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_first_device_without_a_server() {
+        let root = std::env::temp_dir().join(format!("fathom-nbd-{}", std::process::id()));
+        let make = |path: &str| std::fs::create_dir_all(root.join("sys/block").join(path)).unwrap();
+        make("loop0");
+        assert!(free(&root).unwrap_err().to_string().contains("modprobe nbd"));
+        make("nbd0/pid");
+        make("nbd1/pid");
+        assert!(free(&root).unwrap_err().to_string().contains("all 2 are in use"));
+        make("nbd10");
+        make("nbd2");
+        assert_eq!(free(&root).unwrap(), "nbd2");
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}

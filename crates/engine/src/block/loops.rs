@@ -1,0 +1,194 @@
+//! Loop devices: files as block devices (`linux/loop.h`).
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, ErrorKind};
+use crate::probe::reading;
+
+const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
+const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
+const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
+const CONTROL: &str = "/dev/loop-control";
+
+const READ_ONLY: u32 = 1;
+const DIRECT_IO: u32 = 16;
+
+/// How a file becomes a loop device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopSetup {
+    /// Its logical block in bytes: 512 to a page, a power of two.
+    pub block_bytes: u32,
+    /// How much of the file it shows, in bytes; 0 for all.
+    pub size: u64,
+    /// Whether nothing may be written.
+    pub read_only: bool,
+    /// Whether its reads and writes pass by the page cache of the file, and many are under way at once.
+    pub direct: bool,
+}
+
+/// A loop device that is over a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopDevice {
+    /// Its path, such as `/dev/loop3`.
+    pub path: PathBuf,
+    /// The file, as the kernel names it: where it was when the device was made, or is now.
+    pub backing: PathBuf,
+    /// Whether its reads and writes pass by the page cache of the file.
+    pub direct: bool,
+}
+
+/// `struct loop_info64`
+#[repr(C)]
+struct Info {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    crypt_name: [u8; 64],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// `struct loop_config`
+#[repr(C)]
+struct Config {
+    fd: u32,
+    block_size: u32,
+    info: Info,
+    reserved: [u64; 8],
+}
+
+/// Makes a loop device over `backing` and gives its path. It stays until [`detach_loop`], whoever ends. Opens and reads
+/// the file, so somebody else has to serve it meanwhile.
+///
+/// # Errors
+/// When the host has no loop devices, this user may not make any, or the file cannot be opened.
+pub fn attach_loop(backing: &Path, setup: &LoopSetup) -> Result<PathBuf, Error> {
+    let file = OpenOptions::new().read(true).write(!setup.read_only).open(backing);
+    let file = file.map_err(|error| Error::file("open", backing, &error))?;
+    let control = OpenOptions::new().read(true).write(true).open(CONTROL);
+    let control = control.map_err(|error| no_loops("open", Path::new(CONTROL), &error))?;
+    let config = config(&file, backing, setup);
+    for _ in 0..MOST_TRIES {
+        let path = free(&control)?;
+        match configure(&path, &config) {
+            // Another program was faster.
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
+            result => return result.map(|()| path.clone()).map_err(|error| no_loops("set up", &path, &error)),
+        }
+    }
+    Err(Error::found(ErrorKind::Host, "set up", "a loop device", "others took every free one")
+        .with_remedy("try again (see losetup)"))
+}
+
+/// Detaches a loop device from its file. What was written through it is written to the file first.
+///
+/// # Errors
+/// When this user may not, or it is in use: then it goes away by itself after its last user.
+pub fn detach_loop(path: &Path) -> Result<(), Error> {
+    let device = OpenOptions::new().read(true).open(path);
+    let device = device.map_err(|error| no_loops("open", path, &error))?;
+    // SAFETY: the call takes no argument.
+    if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD, 0) } < 0 {
+        let error = io::Error::last_os_error();
+        // It has gone already.
+        return if error.raw_os_error() == Some(libc::ENXIO) { Ok(()) } else { Err(no_loops("detach", path, &error)) };
+    }
+    drop(device);
+    wait_until_free(path)
+}
+
+/// All loop devices that are over a file. `root` stands for the host.
+#[must_use]
+pub fn loop_devices(root: &Path) -> Vec<LoopDevice> {
+    let names = reading::names(root, "sys/block").unwrap_or_default();
+    names.iter().filter(|name| name.starts_with("loop")).filter_map(|name| status(root, name)).collect()
+}
+
+/// `None` where it is over no file.
+fn status(root: &Path, name: &str) -> Option<LoopDevice> {
+    let backing = reading::line(root, &format!("sys/block/{name}/loop/backing_file")).ok()?;
+    let direct = reading::line(root, &format!("sys/block/{name}/loop/dio")).is_ok_and(|told| told == "1");
+    Some(LoopDevice { path: Path::new("/dev").join(name), backing: backing.into(), direct })
+}
+
+/// Programs that look at every new device hold it open for a moment.
+fn wait_until_free(path: &Path) -> Result<(), Error> {
+    let until = Instant::now() + MOST_WAIT;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    while status(Path::new("/"), &name).is_some() {
+        if Instant::now() > until {
+            return Err(Error::found(ErrorKind::Host, "detach", path.display().to_string(), "it is in use")
+                .with_remedy("unmount it or end its user (see lsblk and fuser); then it goes away by itself"));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+const MOST_TRIES: u32 = 32;
+const MOST_WAIT: Duration = Duration::from_secs(1);
+
+fn free(control: &File) -> Result<PathBuf, Error> {
+    // SAFETY: the call takes no argument.
+    let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE, 0) };
+    if number < 0 {
+        return Err(no_loops("get a free loop device from", Path::new(CONTROL), &io::Error::last_os_error()));
+    }
+    Ok(format!("/dev/loop{number}").into())
+}
+
+fn configure(path: &Path, config: &Config) -> io::Result<()> {
+    let device = OpenOptions::new().read(true).write(true).open(path)?;
+    // SAFETY: the call reads `config`, laid out as the kernel has it, which outlives it.
+    if unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, std::ptr::from_ref(config)) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+fn config(file: &File, backing: &Path, setup: &LoopSetup) -> Config {
+    // SAFETY: all zeroes is valid for both structures, which are numbers alone.
+    let mut config: Config = unsafe { std::mem::zeroed() };
+    config.fd = file.as_raw_fd() as u32;
+    config.block_size = setup.block_bytes;
+    config.info.size_limit = setup.size;
+    config.info.flags = if setup.read_only { READ_ONLY } else { 0 } | if setup.direct { DIRECT_IO } else { 0 };
+    // For the eyes of users alone, and ended by a zero.
+    let name = backing.as_os_str().as_encoded_bytes();
+    let shown = name.len().min(config.info.file_name.len() - 1);
+    config.info.file_name[..shown].copy_from_slice(&name[..shown]);
+    config
+}
+
+fn no_loops(operation: &'static str, path: &Path, error: &io::Error) -> Error {
+    let told = Error::system(ErrorKind::Host, operation, path.display().to_string(), error);
+    match error.raw_os_error() {
+        Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => {
+            told.with_remedy("load the driver of loop devices (modprobe loop), or give the container --privileged")
+        }
+        Some(libc::EACCES | libc::EPERM) => told.with_remedy("run as root"),
+        Some(libc::EINVAL) => told.with_remedy("use blocks of 512 to 4096 bytes, a power of two; needs Linux 5.8"),
+        _ => told,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_that_the_kernel_knows() {
+        assert_eq!((size_of::<Info>(), size_of::<Config>()), (232, 304));
+    }
+}

@@ -1,0 +1,146 @@
+//! FUSE mounts over a file: by ourselves, or through `fusermount3` where this user may not.
+
+use std::ffi::CString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::net;
+use rustix::process::{getegid, geteuid};
+
+use crate::error::{Error, ErrorKind, remedy};
+
+/// The type of our mounts, as `/proc/self/mountinfo` tells it.
+pub const FILESYSTEM: &str = "fuse.fathom";
+const HELPER: &str = "fusermount3";
+
+/// How a file is mounted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountSetup {
+    /// What the table of mounts says is mounted. All but letters and digits become dashes: commas part options.
+    pub source: String,
+    /// Whether nothing may be written.
+    pub read_only: bool,
+    /// Whether other users may see it; needs `user_allow_other` in `/etc/fuse.conf` for all but root.
+    pub others: bool,
+    /// The longest read in bytes that the server takes.
+    pub most_bytes: u32,
+}
+
+/// Mounts a FUSE filesystem, whose root is a regular file, over the file `at`: gives its `/dev/fuse`, of which the server
+/// reads. Does not wait for the server.
+///
+/// # Errors
+/// When the host has no FUSE, or neither this user nor `fusermount3` may mount.
+pub fn mount_file(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
+    match ourselves(at, setup) {
+        Err(Errno::PERM | Errno::ACCESS) => through_helper(at, setup),
+        result => result.map_err(|errno| refused("mount a file over", at, &errno.into())),
+    }
+}
+
+/// Unmounts what is mounted at `at`. `lazily`: also while it is in use, out of sight of all that come later.
+///
+/// # Errors
+/// When nothing is mounted there, it is in use, or this user may not.
+pub fn unmount(at: &Path, lazily: bool) -> Result<(), Error> {
+    let detach = if lazily { UnmountFlags::DETACH } else { UnmountFlags::empty() };
+    match rustix::mount::unmount(at, detach | UnmountFlags::NOFOLLOW) {
+        Err(Errno::PERM) => {
+            let mut helper = Command::new(HELPER);
+            helper.arg(if lazily { "-uz" } else { "-u" }).arg("--").arg(at);
+            said("unmount", at, helper.stdin(Stdio::null()).output()).map(drop)
+        }
+        result => result.map_err(|errno| refused("unmount", at, &errno.into())),
+    }
+}
+
+fn ourselves(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Errno> {
+    let fuse = open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?;
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let mut data = format!("fd={},rootmode=100000,user_id={user},group_id={group}", fuse.as_raw_fd());
+    data.push_str(&shared_options(setup));
+    let data = CString::new(data).map_err(|_| Errno::INVAL)?;
+    let read_only = if setup.read_only { MountFlags::RDONLY } else { MountFlags::empty() };
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | read_only;
+    rustix::mount::mount(source(setup), at, FILESYSTEM, flags, data.as_c_str())?;
+    Ok(fuse)
+}
+
+/// `fusermount3` mounts with its privilege and passes the `/dev/fuse` back through its standard input, a socket.
+fn through_helper(at: &Path, setup: &MountSetup) -> Result<OwnedFd, Error> {
+    let refused = |errno: Errno| refused("mount a file over", at, &errno.into());
+    let flags = net::SocketFlags::CLOEXEC;
+    let (ours, theirs) =
+        net::socketpair(net::AddressFamily::UNIX, net::SocketType::STREAM, flags, None).map_err(refused)?;
+    let mode = if setup.read_only { "ro" } else { "rw" };
+    let source = source(setup);
+    let options = format!("{mode},nosuid,nodev,fsname={source},subtype=fathom{}", shared_options(setup));
+    let mut helper = Command::new(HELPER);
+    helper.args(["-o", &options, "--"]).arg(at).env("_FUSE_COMMFD", "0").stdin(theirs);
+    said("mount a file over", at, helper.output())?;
+    drop(helper);
+    received(&ours).map_err(refused)
+}
+
+fn source(setup: &MountSetup) -> String {
+    setup.source.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-")
+}
+
+fn shared_options(setup: &MountSetup) -> String {
+    let others = if setup.others { ",allow_other" } else { "" };
+    format!(",max_read={}{others}", setup.most_bytes)
+}
+
+/// The file that comes with the next message.
+fn received(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = net::RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let mut bytes = [io::IoSliceMut::new(&mut byte)];
+    net::recvmsg(socket, &mut bytes, &mut control, net::RecvFlags::CMSG_CLOEXEC)?;
+    for message in control.drain() {
+        if let net::RecvAncillaryMessage::ScmRights(files) = message {
+            return files.into_iter().next().ok_or(Errno::BADMSG);
+        }
+    }
+    Err(Errno::BADMSG)
+}
+
+/// What the helper says is what it has to complain of.
+fn said(operation: &'static str, at: &Path, output: io::Result<Output>) -> Result<(), Error> {
+    let place = at.display().to_string();
+    let output = output.map_err(|error| {
+        let reason = format!("this user may not, and {HELPER} cannot be run: {error}");
+        Error::found(ErrorKind::Host, operation, &place, reason)
+            .with_remedy("run as root, or install it (package fuse3)")
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let reason = if words.is_empty() { format!("{HELPER} ended with {}", output.status) } else { words };
+    Err(Error::found(ErrorKind::Host, operation, place, reason)
+        .with_remedy("run as root, or let users mount (see ls -l /dev/fuse, man fusermount3, /etc/fuse.conf)"))
+}
+
+fn refused(operation: &'static str, at: &Path, error: &io::Error) -> Error {
+    let told = Error::system(ErrorKind::Host, operation, at.display().to_string(), error);
+    match error.raw_os_error() {
+        _ if !Path::new("/dev/fuse").exists() => told.with_remedy(
+            "the host has no /dev/fuse: load its driver (modprobe fuse), or give it to the container \
+             (--device /dev/fuse --cap-add SYS_ADMIN)",
+        ),
+        Some(libc::EINVAL) if operation == "unmount" => told.with_remedy("nothing is mounted there (see findmnt)"),
+        Some(libc::EPERM | libc::EACCES) => told.with_remedy("run as root, or give the container --cap-add SYS_ADMIN"),
+        _ => match remedy(error) {
+            Some(remedy) => told.with_remedy(remedy),
+            None => told,
+        },
+    }
+}

@@ -1,0 +1,156 @@
+//! A file or a device as the store of an export.
+//!
+//! Each slot has a [`slot::Slot`]: a small machine that says which system call comes next and is told its result. The calls
+//! go through `io_uring` or, where that is not to be had, are made at once. [`turns::Turns`] keeps changes of the same
+//! sectors apart where one of them has to read before it writes.
+//!
+//! A flush is `fdatasync` and a durable write has `RWF_DSYNC`: both end when the device has been told to keep the bytes.
+
+mod call;
+mod extents;
+mod open;
+mod ring;
+mod slot;
+mod turns;
+
+use std::os::fd::BorrowedFd;
+
+use nbd::store::{Abilities, Ended, Extent, Operation, Pieces, Progress, Store};
+use nbd::wire::Errno;
+
+use crate::files::File;
+use call::Way;
+pub use open::Options;
+use slot::{Next, Shape, Slot};
+use turns::Turns;
+
+/// A file or a device whose bytes are read and written.
+///
+/// Used by the thread that opened it and by no other.
+pub struct Disk {
+    file: File,
+    shape: Shape,
+    way: Way,
+    slots: Vec<Slot>,
+    turns: Turns,
+    /// What the kernel has told and is not dealt with yet: slots and results.
+    told: Vec<(u32, i32)>,
+    /// What ended while something else was looked at.
+    late: Vec<Ended>,
+}
+
+impl Disk {
+    /// Whether operations go through `io_uring`, rather than being carried out one after the other when they are asked for.
+    #[must_use]
+    pub fn has_ring(&self) -> bool {
+        matches!(self.way, Way::Ring(_))
+    }
+
+    fn slot(&mut self, slot: u32) -> &mut Slot {
+        let slot = slot as usize;
+        if self.slots.len() <= slot {
+            self.slots.resize_with(slot + 1, Slot::default);
+        }
+        &mut self.slots[slot]
+    }
+
+    /// Goes on with an operation until the kernel has to be waited for.
+    fn go_on(&mut self, slot: u32, mut next: Next) -> Progress {
+        let job = &mut self.slots[slot as usize];
+        loop {
+            match next {
+                Next::Ended(result) => {
+                    job.end(result);
+                    self.turns.leave(slot);
+                    return Progress::Ended(result);
+                }
+                Next::Call(call) => match self.way.issue(slot, call, self.file.fd(), job) {
+                    Some(result) => next = job.after(result, &self.shape),
+                    None => return Progress::Pending,
+                },
+            }
+        }
+    }
+
+    /// Begins the changes whose turn it is now.
+    fn begin_waiting(&mut self) {
+        while let Some(slot) = self.turns.next() {
+            let next = self.slots[slot as usize].first(&self.shape);
+            if let Progress::Ended(result) = self.go_on(slot, next) {
+                self.late.push(Ended { slot, result });
+            }
+        }
+    }
+}
+
+impl Store for Disk {
+    fn size(&self) -> u64 {
+        self.shape.size
+    }
+
+    fn abilities(&self) -> Abilities {
+        let write = self.file.access().write;
+        Abilities { write, trim: write, fast_zero: write }
+    }
+
+    fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
+        let shape = self.shape;
+        if let Err(errno) = self.slot(slot).take(operation, &shape) {
+            return Progress::Ended(Err(errno));
+        }
+        let job = &mut self.slots[slot as usize];
+        if let Some(span) = job.span(&shape)
+            && !self.turns.ask(slot, span)
+        {
+            return Progress::Pending;
+        }
+        let next = job.first(&shape);
+        let progress = self.go_on(slot, next);
+        self.begin_waiting();
+        progress
+    }
+
+    fn submit(&mut self) {
+        self.way.submit();
+    }
+
+    fn collect(&mut self, ended: &mut Vec<Ended>) {
+        let mut told = std::mem::take(&mut self.told);
+        self.way.collect(&mut told);
+        for (slot, result) in told.drain(..) {
+            let next = self.slots[slot as usize].after(result, &self.shape);
+            if let Progress::Ended(result) = self.go_on(slot, next) {
+                ended.push(Ended { slot, result });
+            }
+        }
+        self.told = told;
+        self.begin_waiting();
+        ended.append(&mut self.late);
+        self.way.submit();
+    }
+
+    fn signal(&self) -> Option<BorrowedFd<'_>> {
+        self.way.signal()
+    }
+
+    fn lend<'a>(&'a self, slot: u32, _offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
+        if let Some(bytes) = self.slots.get(slot as usize).and_then(Slot::read) {
+            pieces.push(&bytes[from as usize..length as usize]);
+        }
+    }
+
+    fn release(&mut self, slot: u32) {
+        self.slot(slot).release();
+    }
+
+    fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno> {
+        extents::find(&self.file, offset, length, most)
+    }
+}
+
+impl Drop for Disk {
+    /// Waits for what is under way, because the kernel reads and writes the buffers until then.
+    fn drop(&mut self) {
+        self.way.settle();
+    }
+}

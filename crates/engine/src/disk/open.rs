@@ -1,0 +1,106 @@
+//! Opening a file or a device as a store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use units::Bytes;
+
+use super::Disk;
+use super::call::Way;
+use super::slot::Shape;
+use super::turns::Turns;
+use crate::error::{Error, ErrorKind};
+use crate::files::{self, Access, File, FileKind};
+
+/// Which file, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The size in bytes that it has or is made with, as one hole; `None` for that which it has.
+    pub bytes: Option<u64>,
+    /// Past the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// Never to be written.
+    pub read_only: bool,
+    /// Through `io_uring` where the host has it.
+    pub ring: bool,
+}
+
+impl Options {
+    /// A file that is there, to be read and written through the page cache.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), bytes: None, direct: false, read_only: false, ring: true }
+    }
+}
+
+impl Disk {
+    /// Opens a file or device. A file that is not there, or is empty, is made where a size is given.
+    ///
+    /// # Errors
+    /// Where the system refuses, where the size is another, and where it does not consist of whole blocks and is to be used
+    /// past the page cache.
+    pub fn open(options: &Options) -> Result<Self, Error> {
+        let path = &options.path;
+        if let Some(bytes) = options.bytes.filter(|_| !options.read_only) {
+            make_if_empty(path, bytes)?;
+        }
+        let writable = !options.read_only;
+        let access =
+            Access { read: true, write: writable, direct: options.direct, punch_holes: writable, ..Access::default() };
+        let file = files::open(path, access)?;
+        check_size(&file, options)?;
+        let shape = Shape {
+            size: file.bytes(),
+            unit: file.unit_bytes(),
+            grain: file.grain_bytes(),
+            device: file.kind() == FileKind::Block,
+            writable,
+        };
+        let way = Way::new(options.ring, file.fd());
+        Ok(Self { file, shape, way, slots: Vec::new(), turns: Turns::default(), told: Vec::new(), late: Vec::new() })
+    }
+}
+
+/// Makes a file of one hole, unless there is something already.
+fn make_if_empty(path: &Path, bytes: u64) -> Result<(), Error> {
+    let seen = files::look(path)?;
+    if seen.is_some_and(|seen| seen.kind != FileKind::Regular || seen.bytes > 0) {
+        return Ok(());
+    }
+    let file = files::open(path, Access { write: true, create: true, ..Access::default() })?;
+    let length = i64::try_from(bytes).unwrap_or(i64::MAX);
+    // SAFETY: the call takes no memory.
+    if unsafe { libc::ftruncate64(file.fd(), length) } < 0 {
+        let error = io::Error::last_os_error();
+        if seen.is_none() {
+            let _ = files::remove(path);
+        }
+        return Err(Error::file("size", path, &error));
+    }
+    Ok(())
+}
+
+fn check_size(file: &File, options: &Options) -> Result<(), Error> {
+    let place = options.path.display().to_string();
+    let refuse = |reason: String, remedy: &str| {
+        Err(Error::found(ErrorKind::File, "serve", place.clone(), reason).with_remedy(remedy))
+    };
+    let (bytes, unit) = (file.bytes(), file.unit_bytes());
+    if file.kind() == FileKind::Character {
+        return refuse("it is a character device".into(), "name a file or a block device");
+    }
+    if let Some(wanted) = options.bytes.filter(|&wanted| wanted != bytes) {
+        let reason = format!("it has {bytes} bytes ({}) and {wanted} were asked for", Bytes::new(bytes));
+        return refuse(reason, "leave the size out, or name a file that is not there yet");
+    }
+    if bytes == 0 {
+        return refuse("it is empty".into(), "say of which size it is to be");
+    }
+    if !bytes.is_multiple_of(u64::from(unit)) {
+        let reason = format!("its {bytes} bytes are no multiple of {unit}, of which direct operations are");
+        return refuse(reason, "use it through the page cache, or make it longer (truncate)");
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! The ring of a store: calls are gathered and handed over together.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use io_uring::squeue::{Entry, Flags};
+use io_uring::{IoUring, opcode, types};
+
+use super::call::Call;
+use crate::uring::{ENTER_GETEVENTS, build_plain};
+
+/// Calls that are handed over together at most; more may be under way.
+const ENTRIES: u32 = 256;
+
+/// A ring over one file.
+pub(super) struct Ring {
+    ring: IoUring,
+    /// An eventfd that counts results. (The ring itself can be polled too, but a poll that has begun is not woken where
+    /// results are delivered only to a thread that asks for them: Linux 6.18.)
+    results: OwnedFd,
+    /// Whether the kernel knows the file by its place in a list.
+    registered: bool,
+    in_flight: u32,
+}
+
+impl Ring {
+    pub(super) fn new(fd: RawFd) -> io::Result<Self> {
+        let ring = build_plain(ENTRIES)?;
+        if !ring.params().is_feature_nodrop() {
+            // Results beyond the room of the ring would be lost.
+            return Err(io::Error::from_raw_os_error(libc::ENOSYS));
+        }
+        let results = eventfd()?;
+        ring.submitter().register_eventfd(results.as_raw_fd())?;
+        let registered = ring.submitter().register_files(&[fd]).is_ok();
+        Ok(Self { ring, results, registered, in_flight: 0 })
+    }
+
+    /// Readable when there may be results.
+    pub(super) fn signal(&self) -> BorrowedFd<'_> {
+        self.results.as_fd()
+    }
+
+    /// Queues a call.
+    ///
+    /// # Safety
+    ///
+    /// What a read or write names behind `start` must be valid for it, and used by nobody else until its result is
+    /// collected.
+    pub(super) unsafe fn push(&mut self, slot: u32, call: Call, fd: RawFd, start: *mut u8) {
+        let (fd, flags) = if self.registered { (0, Flags::FIXED_FILE) } else { (fd, Flags::empty()) };
+        let entry = entry(types::Fd(fd), call, start).flags(flags).user_data(u64::from(slot));
+        // SAFETY: the caller vouches for the memory.
+        while unsafe { self.ring.submission().push(&entry) }.is_err() {
+            self.enter(0);
+        }
+        self.in_flight += 1;
+    }
+
+    /// Hands over what is queued.
+    pub(super) fn submit(&mut self) {
+        for _ in 0..TRIES_MAX {
+            if self.ring.submission().is_empty() {
+                return;
+            }
+            self.enter(0);
+        }
+    }
+
+    /// Takes what the kernel has to tell.
+    pub(super) fn collect(&mut self, told: &mut Vec<(u32, i32)>) {
+        self.clear_signal();
+        for _ in 0..TRIES_MAX {
+            let queue = self.ring.submission();
+            if !queue.taskrun() && !queue.cq_overflow() {
+                break;
+            }
+            drop(queue);
+            self.enter(0);
+        }
+        for entry in self.ring.completion() {
+            self.in_flight -= 1;
+            told.push((entry.user_data() as u32, entry.result()));
+        }
+    }
+
+    pub(super) fn settle(&mut self) {
+        let mut told = Vec::new();
+        while self.in_flight > 0 {
+            self.enter(1);
+            self.collect(&mut told);
+        }
+    }
+
+    /// Before the results are looked at, so that none comes unnoticed.
+    fn clear_signal(&self) {
+        let mut count = 0u64;
+        // SAFETY: eight bytes at most are written to `count`, which outlives the call.
+        unsafe { libc::read(self.results.as_raw_fd(), (&raw mut count).cast(), size_of::<u64>()) };
+    }
+
+    /// One system call: hands over and waits for `want` results. What it could not take stays queued.
+    fn enter(&mut self, want: u32) {
+        let queued = self.ring.submission().len() as u32;
+        // SAFETY: the call takes no memory beyond the ring's own.
+        let _ = unsafe { self.ring.submitter().enter::<libc::sigset_t>(queued, want, ENTER_GETEVENTS, None) };
+    }
+}
+
+/// How often the kernel is asked for what it cannot do all at once.
+const TRIES_MAX: u32 = 100;
+
+fn eventfd() -> io::Result<OwnedFd> {
+    // SAFETY: the call takes no memory.
+    let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new and has no other owner.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn entry(fd: types::Fd, call: Call, start: *mut u8) -> Entry {
+    match call {
+        Call::Read { at, length, .. } => opcode::Read::new(fd, start, length).offset(at).build(),
+        Call::Write { at, length, durable, .. } => {
+            let flags = if durable { libc::RWF_DSYNC } else { 0 };
+            opcode::Write::new(fd, start, length).offset(at).rw_flags(flags).build()
+        }
+        Call::Allocate { mode, at, length } => opcode::Fallocate::new(fd, length).offset(at).mode(mode).build(),
+        Call::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+        Call::Advise { at, length } => {
+            opcode::Fadvise::new(fd, i64::from(length), libc::POSIX_FADV_WILLNEED).offset(at).build()
+        }
+        // Never here: see `Way::issue`.
+        Call::Discard { .. } => opcode::Nop::new().build(),
+    }
+}

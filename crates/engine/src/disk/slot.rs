@@ -1,0 +1,343 @@
+//! One operation at a time: which system call comes next, and what its result means.
+
+mod ranges;
+
+use std::ops::Range;
+
+use nbd::store::Operation;
+use nbd::wire::Errno;
+use target::Tag;
+
+use super::call::Call;
+use super::turns::Span;
+use crate::buffers::Buffers;
+use crate::inline::PUNCH;
+
+const ZERO_RANGE: i32 = libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;
+/// A larger buffer is given back as soon as it is not used.
+const KEPT_BYTES: usize = 2 << 20;
+
+/// What a store is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) size: u64,
+    /// What reads and writes are multiples of.
+    pub(super) unit: u32,
+    /// What ranges that are given back or made zero are multiples of.
+    pub(super) grain: u32,
+    pub(super) device: bool,
+    pub(super) writable: bool,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Call(Call),
+    Ended(Result<(), Errno>),
+}
+
+/// What is to be achieved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Goal {
+    #[default]
+    Nothing,
+    Read,
+    Write,
+    /// `mode` is how the system makes zeroes; without it they are written.
+    Zero {
+        mode: Option<i32>,
+        fast: bool,
+    },
+    Trim,
+    Flush,
+    Cache,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// The slot is free.
+    #[default]
+    Idle,
+    /// A change waits for its turn, or has just got it.
+    Begun,
+    /// The sector at the head of a write is being read, or the one at its tail.
+    Head,
+    Tail,
+    /// Whole sectors are being read or written.
+    Body,
+    /// A range is being made zero or given back.
+    Allocate,
+    Discard,
+    Sync,
+    /// Something is being done whose failure means nothing.
+    Hint,
+    /// A read has ended and can be lent.
+    Read,
+}
+
+/// Whole sectors that are read or written, and the bytes among them that are meant.
+#[derive(Clone, Copy, Debug, Default)]
+struct Transfer {
+    at: u64,
+    /// Bytes of the sectors. Behind them the buffer has room for one sector more.
+    cover: u32,
+    /// The first byte that is meant.
+    skip: u32,
+    /// The end of those.
+    end: u32,
+    done: u32,
+}
+
+/// A slot with its buffer, which no one else uses while a call is under way.
+#[derive(Default)]
+pub(super) struct Slot {
+    goal: Goal,
+    stage: Stage,
+    range: Range<u64>,
+    durable: bool,
+    /// Zeroes: how far they have come.
+    done_to: u64,
+    transfer: Transfer,
+    call: Option<Call>,
+    buffer: Option<Buffers>,
+}
+
+impl Slot {
+    /// Takes an operation, and copies what is to be written.
+    ///
+    /// # Errors
+    /// Where the operation cannot be begun at all.
+    pub(super) fn take(&mut self, operation: Operation<'_>, shape: &Shape) -> Result<(), Errno> {
+        if !matches!(self.stage, Stage::Idle | Stage::Read) {
+            return Err(Errno::Invalid);
+        }
+        self.stage = Stage::Idle;
+        let (goal, offset, length, durable) = goal(operation, shape)?;
+        (self.goal, self.durable) = (goal, durable);
+        self.range = offset..offset + length;
+        self.done_to = offset;
+        match operation {
+            Operation::Read { .. } => drop(self.cover(self.range.clone(), shape)?),
+            Operation::Write { data, .. } => self.cover(self.range.clone(), shape)?.copy_from_slice(data),
+            _ => {}
+        }
+        self.stage = Stage::Begun;
+        Ok(())
+    }
+
+    /// The sectors that an operation changes.
+    pub(super) fn span(&self, shape: &Shape) -> Option<Span> {
+        let sector = match self.goal {
+            Goal::Write => u64::from(shape.unit),
+            Goal::Zero { .. } | Goal::Trim => u64::from(shape.unit.max(shape.grain)),
+            _ => return None,
+        };
+        let Range { start, end } = self.range;
+        let partial = !start.is_multiple_of(sector) || !end.is_multiple_of(sector);
+        let reads = shape.unit > 1 && self.goal != Goal::Trim;
+        Some(Span { start: start / sector * sector, end: end.next_multiple_of(sector), alone: partial && reads })
+    }
+
+    pub(super) fn buffer(&self) -> Option<&Buffers> {
+        self.buffer.as_ref()
+    }
+
+    /// What was read, once it has been.
+    pub(super) fn read(&self) -> Option<&[u8]> {
+        let transfer = self.transfer;
+        let bytes = self.buffer.as_ref().filter(|_| self.stage == Stage::Read)?.peek(Tag(0))?;
+        bytes.get(transfer.skip as usize..transfer.end as usize)
+    }
+
+    /// What was read is not needed any more.
+    pub(super) fn release(&mut self) {
+        if self.stage == Stage::Read {
+            self.stage = Stage::Idle;
+            self.give_back();
+        }
+    }
+
+    /// The operation is over.
+    pub(super) fn end(&mut self, result: Result<(), Errno>) {
+        self.stage = if self.goal == Goal::Read && result.is_ok() { Stage::Read } else { Stage::Idle };
+        if self.stage == Stage::Idle {
+            self.give_back();
+        }
+    }
+
+    fn give_back(&mut self) {
+        self.buffer.take_if(|buffer| buffer.bytes() > KEPT_BYTES);
+    }
+
+    /// The first call of an operation whose turn it is.
+    pub(super) fn first(&mut self, shape: &Shape) -> Next {
+        match self.goal {
+            Goal::Nothing => Next::Ended(Ok(())),
+            Goal::Read => self.body(),
+            Goal::Write => self.head(shape),
+            Goal::Zero { .. } => self.zero_on(shape),
+            Goal::Trim => self.trim(shape),
+            Goal::Flush => self.call(Stage::Sync, Call::DataSync),
+            Goal::Cache => {
+                let length = self.range.end - self.range.start;
+                let advise = Call::Advise { at: self.range.start, length: length.min(1 << 30) as u32 };
+                self.call(Stage::Hint, advise)
+            }
+        }
+    }
+
+    /// What comes after a call with this result: bytes, or an error number negated.
+    pub(super) fn after(&mut self, result: i32, shape: &Shape) -> Next {
+        if let Some(call) = self.call.filter(|_| matches!(-result, libc::EINTR | libc::EAGAIN)) {
+            return Next::Call(call);
+        }
+        match self.stage {
+            Stage::Head => self.after_head(result, shape),
+            Stage::Tail => self.after_tail(result, shape),
+            Stage::Body => self.after_body(result, shape),
+            Stage::Allocate if unsupported(result) => self.without_allocate(shape),
+            Stage::Allocate => self.after_allocate(result, shape),
+            // A device that cannot discard keeps what it has, which is as good.
+            Stage::Discard if unsupported(result) => self.finish(),
+            Stage::Discard if result >= 0 => self.finish(),
+            Stage::Sync if result >= 0 => Next::Ended(Ok(())),
+            Stage::Hint => Next::Ended(Ok(())),
+            _ => failed(result),
+        }
+    }
+
+    fn call(&mut self, stage: Stage, call: Call) -> Next {
+        self.stage = stage;
+        self.call = Some(call);
+        Next::Call(call)
+    }
+
+    /// Lays out a transfer of `range` in whole sectors; returns the part of the buffer that is meant.
+    fn cover(&mut self, range: Range<u64>, shape: &Shape) -> Result<&mut [u8], Errno> {
+        let unit = u64::from(shape.unit);
+        let at = range.start / unit * unit;
+        let cover = range.end.next_multiple_of(unit) - at;
+        let (skip, end) = ((range.start - at) as u32, (range.end - at) as u32);
+        self.transfer = Transfer { at, cover: cover as u32, skip, end, done: 0 };
+        let buffer = grown(&mut self.buffer, (cover + unit) as usize)?;
+        Ok(&mut buffer[skip as usize..end as usize])
+    }
+
+    /// Reads the sector in which a write begins, where it begins within one.
+    fn head(&mut self, shape: &Shape) -> Next {
+        let Transfer { at, cover, skip, .. } = self.transfer;
+        if skip == 0 {
+            return self.tail(shape);
+        }
+        self.call(Stage::Head, Call::Read { at, skip: cover, length: shape.unit })
+    }
+
+    fn after_head(&mut self, result: i32, shape: &Shape) -> Next {
+        let skip = self.transfer.skip as usize;
+        self.keep_sector(result, shape, 0, 0..skip).map_or_else(|next| next, |()| self.tail(shape))
+    }
+
+    /// Reads the sector in which a write ends, where it ends within one.
+    fn tail(&mut self, shape: &Shape) -> Next {
+        let Transfer { at, cover, end, .. } = self.transfer;
+        if end == cover {
+            return self.body();
+        }
+        let at = at + u64::from(cover - shape.unit);
+        self.call(Stage::Tail, Call::Read { at, skip: cover, length: shape.unit })
+    }
+
+    fn after_tail(&mut self, result: i32, shape: &Shape) -> Next {
+        let Transfer { cover, end, .. } = self.transfer;
+        let last = cover - shape.unit;
+        let kept = (end - last) as usize..shape.unit as usize;
+        self.keep_sector(result, shape, last as usize, kept).map_or_else(|next| next, |()| self.body())
+    }
+
+    /// Copies a part of the sector that was read behind the others to the sector at `to`.
+    fn keep_sector(&mut self, result: i32, shape: &Shape, to: usize, part: Range<usize>) -> Result<(), Next> {
+        if result < shape.unit as i32 {
+            return Err(failed(result));
+        }
+        let from = self.transfer.cover as usize;
+        let bytes = self.buffer.as_mut().and_then(|buffer| buffer.slice(Tag(0))).ok_or(failed(-libc::EFAULT))?;
+        bytes.copy_within(from + part.start..from + part.end, to + part.start);
+        Ok(())
+    }
+
+    /// Reads or writes what is left of the whole sectors.
+    fn body(&mut self) -> Next {
+        let Transfer { at, cover, done, .. } = self.transfer;
+        let (at, skip, length) = (at + u64::from(done), done, cover - done);
+        let call = match self.goal {
+            Goal::Read => Call::Read { at, skip, length },
+            goal => Call::Write { at, skip, length, durable: self.durable && goal == Goal::Write },
+        };
+        self.call(Stage::Body, call)
+    }
+
+    fn after_body(&mut self, result: i32, shape: &Shape) -> Next {
+        if result < shape.unit as i32 {
+            return failed(result);
+        }
+        let transfer = &mut self.transfer;
+        transfer.done += result as u32 / shape.unit * shape.unit;
+        if transfer.done < transfer.cover {
+            return self.body();
+        }
+        match self.goal {
+            Goal::Zero { .. } => {
+                self.done_to = self.transfer.at + u64::from(self.transfer.end);
+                self.zero_on(shape)
+            }
+            _ => Next::Ended(Ok(())),
+        }
+    }
+}
+
+/// What an operation is after, where, and whether it must be durable.
+fn goal(operation: Operation<'_>, shape: &Shape) -> Result<(Goal, u64, u64, bool), Errno> {
+    let changes = !matches!(operation, Operation::Read { .. } | Operation::Flush | Operation::Cache { .. });
+    if changes && !shape.writable {
+        return Err(Errno::NotPermitted);
+    }
+    Ok(match operation {
+        Operation::Read { offset, length } => (Goal::Read, offset, u64::from(length), false),
+        Operation::Write { offset, data, durable } => (Goal::Write, offset, data.len() as u64, durable),
+        // A device that is to keep its blocks may have to be written by the kernel, which is no faster, and what is
+        // refused must not have been begun at its ends.
+        Operation::Zero { offset, length, allocated, fast: true, .. }
+            if shape.device && (allocated || !(offset | length).is_multiple_of(u64::from(shape.grain))) =>
+        {
+            return Err(Errno::NotSupported);
+        }
+        Operation::Zero { offset, length, durable, allocated, fast } => {
+            let mode = Some(if allocated { ZERO_RANGE } else { PUNCH });
+            (Goal::Zero { mode, fast }, offset, length, durable)
+        }
+        Operation::Trim { offset, length, durable } => (Goal::Trim, offset, length, durable),
+        Operation::Flush => (Goal::Flush, 0, 0, false),
+        Operation::Cache { offset, length } => (Goal::Cache, offset, length, false),
+    })
+}
+
+fn unsupported(result: i32) -> bool {
+    matches!(-result, libc::EOPNOTSUPP | libc::ENOSYS | libc::ENODEV | libc::ENOTTY)
+}
+
+/// A failure, or a transfer that is shorter than what is there.
+fn failed(result: i32) -> Next {
+    Next::Ended(Err(if result < 0 { Errno::from_os(-result) } else { Errno::Io }))
+}
+
+/// A buffer of at least `bytes`.
+fn grown(buffer: &mut Option<Buffers>, bytes: usize) -> Result<&mut [u8], Errno> {
+    if buffer.as_ref().is_none_or(|buffer| buffer.bytes() < bytes) {
+        *buffer = None;
+        *buffer = Some(Buffers::single(bytes.next_power_of_two()).map_err(|_| Errno::NoMemory)?);
+    }
+    buffer.as_mut().and_then(|buffer| buffer.slice(Tag(0))).ok_or(Errno::NoMemory)
+}
+
+#[cfg(test)]
+mod tests;

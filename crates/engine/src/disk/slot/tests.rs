@@ -1,0 +1,181 @@
+use units::random::Random;
+
+use super::*;
+
+/// A kernel over bytes in memory, which transfers less than it is asked for and cannot allocate where it is so.
+struct Kernel {
+    file: Vec<u8>,
+    allocates: bool,
+    discards: bool,
+    calls: Vec<Call>,
+    random: Random,
+}
+
+impl Kernel {
+    fn new(size: u64, seed: u64) -> Self {
+        let mut random = Random::new(seed, 0);
+        let mut file = vec![0; size as usize];
+        random.fill(&mut file);
+        Self { file, allocates: seed % 2 == 1, discards: seed % 4 > 1, calls: Vec::new(), random }
+    }
+
+    fn make(&mut self, call: Call, slot: &mut Slot, unit: u32) -> i32 {
+        self.calls.push(call);
+        if self.random.below(10) == 0 {
+            return -libc::EINTR;
+        }
+        let buffer = slot.buffer.as_mut().and_then(|buffer| buffer.slice(Tag(0)));
+        match call {
+            Call::Read { at, skip, length } => {
+                let length = self.shortened(length, unit) as usize;
+                let from = &self.file[at as usize..][..length];
+                buffer.unwrap()[skip as usize..][..length].copy_from_slice(from);
+                length as i32
+            }
+            Call::Write { at, skip, length, .. } => {
+                let length = self.shortened(length, unit) as usize;
+                self.file[at as usize..][..length].copy_from_slice(&buffer.unwrap()[skip as usize..][..length]);
+                length as i32
+            }
+            Call::Allocate { at, length, .. } if self.allocates => self.zero(at, length),
+            Call::Discard { at, length } if self.discards => self.zero(at, length),
+            Call::Allocate { .. } | Call::Discard { .. } => -libc::EOPNOTSUPP,
+            Call::DataSync | Call::Advise { .. } => 0,
+        }
+    }
+
+    fn shortened(&mut self, length: u32, unit: u32) -> u32 {
+        let units = u64::from(length / unit);
+        (1 + self.random.below(units.min(40)) as u32) * unit
+    }
+
+    fn zero(&mut self, at: u64, length: u64) -> i32 {
+        self.file[at as usize..][..length as usize].fill(0);
+        0
+    }
+
+    fn carry_out(&mut self, slot: &mut Slot, operation: Operation<'_>, shape: &Shape) -> Result<(), Errno> {
+        self.calls.clear();
+        slot.take(operation, shape)?;
+        let mut next = slot.first(shape);
+        loop {
+            match next {
+                Next::Ended(result) => {
+                    slot.end(result);
+                    return result;
+                }
+                Next::Call(call) => {
+                    let result = self.make(call, slot, shape.unit);
+                    next = slot.after(result, shape);
+                }
+            }
+        }
+    }
+}
+
+const SIZE: u64 = 3 << 20;
+
+fn shape(unit: u32, grain: u32) -> Shape {
+    Shape { size: SIZE, unit, grain, device: grain > 1, writable: true }
+}
+
+fn shapes() -> [Shape; 4] {
+    [shape(1, 1), shape(1, 512), shape(512, 1), shape(4096, 4096)]
+}
+
+fn anywhere(random: &mut Random) -> Range<usize> {
+    let longest = [600, 10_000, 2_500_000][random.below(3) as usize];
+    let start = random.below(SIZE) as usize;
+    start..(start + 1 + random.below(longest) as usize).min(SIZE as usize)
+}
+
+#[test]
+fn writes_and_zeroes_change_their_bytes_and_no_others_whatever_the_kernel_can_do() {
+    for seed in 0..40 {
+        let shape = shapes()[seed as usize / 4 % 4];
+        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), Slot::default());
+        for _ in 0..12 {
+            let range = anywhere(&mut kernel.random);
+            let (offset, length) = (range.start as u64, range.len() as u64);
+            let before = kernel.file.clone();
+            let mut wanted = before.clone();
+            let data = vec![7; range.len()];
+            let fast = kernel.random.below(4) == 0;
+            let operation = match kernel.random.below(2) {
+                0 => Operation::Write { offset, data: &data, durable: false },
+                _ => Operation::Zero { offset, length, durable: false, allocated: false, fast },
+            };
+            wanted[range.clone()].fill(if matches!(operation, Operation::Write { .. }) { 7 } else { 0 });
+            match kernel.carry_out(&mut slot, operation, &shape) {
+                Ok(()) => assert!(kernel.file == wanted, "seed {seed}: {shape:?}, {range:?}"),
+                Err(errno) => {
+                    assert!(errno == Errno::NotSupported && fast, "seed {seed}: {errno}");
+                    assert!(!kernel.allocates || shape.device, "seed {seed}: refused without a reason");
+                    assert!(kernel.file == before, "seed {seed}: refused and changed: {shape:?}, {range:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn reads_are_whole_though_the_kernel_reads_less_at_a_time() {
+    for seed in 0..20 {
+        let shape = shapes()[seed as usize % 4];
+        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), Slot::default());
+        let range = anywhere(&mut kernel.random);
+        let read = Operation::Read { offset: range.start as u64, length: range.len() as u32 };
+        assert_eq!(slot.read(), None);
+        kernel.carry_out(&mut slot, read, &shape).unwrap();
+        assert!(slot.read() == Some(&kernel.file[range.clone()]), "seed {seed}: {shape:?}, {range:?}");
+        slot.release();
+        assert_eq!(slot.read(), None);
+    }
+}
+
+#[test]
+fn trims_touch_whole_grains_only_and_succeed_where_nothing_can_be_given_back() {
+    for seed in 0..40 {
+        let shape = shapes()[seed as usize / 4 % 4];
+        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), Slot::default());
+        let range = anywhere(&mut kernel.random);
+        let before = kernel.file.clone();
+        let trim = Operation::Trim { offset: range.start as u64, length: range.len() as u64, durable: false };
+        assert_eq!(kernel.carry_out(&mut slot, trim, &shape), Ok(()), "seed {seed}");
+        let grain = shape.grain as usize;
+        let inner = range.start.next_multiple_of(grain)..(range.end / grain * grain).max(range.start);
+        let given_back = inner.start < inner.end && (kernel.allocates || (shape.device && kernel.discards));
+        let mut wanted = before;
+        if given_back {
+            wanted[inner].fill(0);
+        }
+        assert!(kernel.file == wanted, "seed {seed}: {shape:?}, {range:?}");
+    }
+}
+
+#[test]
+fn durable_changes_end_with_a_write_or_a_sync_that_makes_them_so() {
+    for (seed, shape) in (0..8).flat_map(|seed| shapes().map(|shape| (seed, shape))) {
+        let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), Slot::default());
+        let write = Operation::Write { offset: 100, data: &[1; 9000], durable: true };
+        kernel.carry_out(&mut slot, write, &shape).unwrap();
+        let writes: Vec<_> = kernel.calls.iter().filter(|call| matches!(call, Call::Write { .. })).collect();
+        assert!(writes.iter().all(|call| matches!(call, Call::Write { durable: true, .. })), "{writes:?}");
+        let (offset, length) = (100, 9000);
+        let zero = Operation::Zero { offset, length, durable: true, allocated: false, fast: false };
+        for operation in [zero, Operation::Trim { offset, length, durable: true }, Operation::Flush] {
+            kernel.carry_out(&mut slot, operation, &shape).unwrap();
+            assert_eq!(kernel.calls.last(), Some(&Call::DataSync), "seed {seed}: {operation:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_has_become_shorter_fails_instead_of_waiting_for_ever() {
+    for shape in shapes() {
+        let mut slot = Slot::default();
+        slot.take(Operation::Read { offset: 100, length: 4096 }, &shape).unwrap();
+        slot.first(&shape);
+        assert_eq!(slot.after(0, &shape), Next::Ended(Err(Errno::Io)));
+    }
+}

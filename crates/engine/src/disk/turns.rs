@@ -1,0 +1,109 @@
+//! Which changes may be under way at the same time.
+//!
+//! A change that covers parts of sectors reads them first, and what another change writes there between the read and the
+//! write would be lost. So such a change is alone on its sectors.
+
+use std::collections::VecDeque;
+
+/// Whole sectors that a change touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// Whether no other change may touch them meanwhile.
+    pub(super) alone: bool,
+}
+
+impl Span {
+    fn disturbs(&self, other: &Self) -> bool {
+        (self.alone || other.alone) && self.start < other.end && other.start < self.end
+    }
+}
+
+/// Changes by their slots, under way or waiting.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    under_way: Vec<Option<Span>>,
+    waiting: VecDeque<(u32, Span)>,
+    /// How many of all want to be alone: mostly none, and then nothing needs to be compared.
+    alone: u32,
+}
+
+impl Turns {
+    /// Whether a change may begin; otherwise it waits for [`Turns::next`].
+    pub(super) fn ask(&mut self, slot: u32, span: Span) -> bool {
+        let free = (self.alone == 0 && !span.alone) || self.is_free(&span, self.waiting.len());
+        self.alone += u32::from(span.alone);
+        if free {
+            self.enter(slot, span);
+        } else {
+            self.waiting.push_back((slot, span));
+        }
+        free
+    }
+
+    /// Whatever was under way in a slot has ended.
+    pub(super) fn leave(&mut self, slot: u32) {
+        let span = self.under_way.get_mut(slot as usize).and_then(Option::take);
+        self.alone -= u32::from(span.is_some_and(|span| span.alone));
+    }
+
+    /// A change that has waited and may begin now.
+    pub(super) fn next(&mut self) -> Option<u32> {
+        let at = (0..self.waiting.len()).find(|&at| self.is_free(&self.waiting[at].1, at))?;
+        let (slot, span) = self.waiting.remove(at)?;
+        self.enter(slot, span);
+        Some(slot)
+    }
+
+    /// Whether nothing under way and none of the first `before` that wait is in the way.
+    fn is_free(&self, span: &Span, before: usize) -> bool {
+        let earlier = self.waiting.iter().take(before).map(|(_, waiting)| waiting);
+        !self.under_way.iter().flatten().chain(earlier).any(|other| other.disturbs(span))
+    }
+
+    fn enter(&mut self, slot: u32, span: Span) {
+        let slot = slot as usize;
+        if self.under_way.len() <= slot {
+            self.under_way.resize(slot + 1, None);
+        }
+        self.under_way[slot] = Some(span);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: u64, end: u64, alone: bool) -> Span {
+        Span { start, end, alone }
+    }
+
+    #[test]
+    fn only_who_wants_to_be_alone_makes_others_wait() {
+        let mut turns = Turns::default();
+        assert!(turns.ask(0, span(0, 1024, false)) && turns.ask(1, span(512, 2048, false)));
+        assert!(!turns.ask(2, span(0, 512, true)), "slot 0 writes there");
+        assert!(turns.ask(3, span(2048, 2560, true)));
+        assert!(!turns.ask(4, span(2048, 4096, false)), "slot 3 reads before it writes");
+        assert!(turns.ask(5, span(4096, 8192, false)));
+        turns.leave(1);
+        assert_eq!(turns.next(), None);
+        turns.leave(0);
+        assert_eq!((turns.next(), turns.next()), (Some(2), None));
+        turns.leave(3);
+        assert_eq!(turns.next(), Some(4));
+        [2, 4, 5].iter().for_each(|&slot| turns.leave(slot));
+        assert_eq!((turns.alone, turns.next()), (0, None));
+    }
+
+    #[test]
+    fn nobody_is_overtaken_for_ever() {
+        let mut turns = Turns::default();
+        assert!(turns.ask(0, span(0, 512, false)));
+        assert!(!turns.ask(1, span(0, 512, true)));
+        assert!(!turns.ask(2, span(0, 512, false)), "slot 1 waits for the same sector and came first");
+        turns.leave(0);
+        assert_eq!((turns.next(), turns.next()), (Some(1), None));
+    }
+}

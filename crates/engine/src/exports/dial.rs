@@ -1,0 +1,194 @@
+//! From an address to an export that can be used: connecting, and the handshake.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nbd::wire::Uri;
+use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, Listed, Served};
+use nbd::wire::uri::Server;
+
+use super::failure::Failure;
+use super::handshake;
+use super::socket::{Socket, Wait, set};
+use crate::error::Error;
+
+/// An export at the beginning of its transmission phase.
+pub(super) struct Connection {
+    pub(super) socket: Socket,
+    pub(super) served: Served,
+}
+
+/// How long the other end of a TCP connection may be silent about what it was sent before it counts as gone.
+const TCP_PATIENCE_MS: i32 = 30_000;
+
+/// Connects and shakes hands, both within `patience`.
+///
+/// # Errors
+///
+/// When nobody listens there, or the other side refuses, breaks the protocol or takes too long.
+pub(super) fn open(uri: &Uri, structured: bool, patience: Duration) -> Result<Connection, Error> {
+    let until = Instant::now() + patience;
+    match shake_hands(uri, handshake(uri, structured), until) {
+        Ok((socket, ClientStep::Ready(served))) => Ok(Connection { socket, served }),
+        Ok(_) => Err(Failure::Unwilling(ClientError::Broken("the handshake ends without an export")).told(uri, &[])),
+        Err(failure) if failure.is_unknown_export() => Err(failure.told(uri, &list(uri, until))),
+        Err(failure) => Err(failure.told(uri, &[])),
+    }
+}
+
+/// The exports of the server; none where it does not tell.
+fn list(uri: &Uri, until: Instant) -> Vec<Listed> {
+    match shake_hands(uri, ClientHandshake::list(false), until) {
+        Ok((_, ClientStep::Listed(exports))) => exports,
+        _ => Vec::new(),
+    }
+}
+
+fn shake_hands(uri: &Uri, mut hands: ClientHandshake, until: Instant) -> Result<(Socket, ClientStep), Failure> {
+    let socket = connect(uri, until).map_err(Failure::Unreachable)?;
+    let (mut input, mut output) = (Vec::new(), Vec::new());
+    loop {
+        let advanced = hands.advance(&input, &mut output);
+        // What was written is to be sent also where the handshake has failed; then nobody waits for it.
+        let sent = send(&socket, &mut output, until);
+        let (consumed, step) = advanced.map_err(Failure::Unwilling)?;
+        sent.map_err(Failure::Lost)?;
+        input.drain(..consumed);
+        match step {
+            ClientStep::More => receive(&socket, &mut input, until).map_err(Failure::Lost)?,
+            _ if input.is_empty() => return Ok((socket, step)),
+            _ => return Err(Failure::Unwilling(ClientError::Broken("it sends what nobody has asked for"))),
+        }
+    }
+}
+
+fn send(socket: &Socket, bytes: &mut Vec<u8>, until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        socket.limit(left(until)?)?;
+        let part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+        // SAFETY: the one part names `bytes`, which outlives the call.
+        let sent = unsafe { socket.send(&[part], Wait::Yes) };
+        bytes.drain(..uninterrupted(sent)?);
+    }
+    Ok(())
+}
+
+/// Appends what comes next, at least a byte.
+fn receive(socket: &Socket, input: &mut Vec<u8>, until: Instant) -> io::Result<()> {
+    socket.limit(left(until)?)?;
+    let mut room = [0u8; 4096];
+    let part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+    // SAFETY: the one part names `room`, which outlives the call and is used by nobody else.
+    let received = unsafe { socket.receive(&[part], Wait::Yes) };
+    match received {
+        Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+        received => input.extend_from_slice(&room[..uninterrupted(received)?]),
+    }
+    Ok(())
+}
+
+/// A signal is no reason to give up: whoever it tells to end will see to it afterwards.
+fn uninterrupted(moved: io::Result<usize>) -> io::Result<usize> {
+    match moved {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+        moved => moved,
+    }
+}
+
+/// What is left of the time; more than nothing, which would mean for ever.
+fn left(until: Instant) -> io::Result<Duration> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left < Duration::from_millis(1) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}
+
+fn connect(uri: &Uri, until: Instant) -> io::Result<Socket> {
+    match &uri.server {
+        Server::Unix(name) => connect_unix(name, until),
+        Server::Tcp { host, port } => connect_tcp(host, *port, until),
+    }
+}
+
+/// The first address of the host that answers.
+fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<Socket> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name of the host has no address");
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, left(until)?) {
+            Ok(stream) => return tuned(stream).map(Socket::new),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Small requests leave at once, and a server whose host has gone is missed.
+fn tuned(stream: TcpStream) -> io::Result<OwnedFd> {
+    stream.set_nodelay(true)?;
+    let file = OwnedFd::from(stream);
+    set(&file, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, &TCP_PATIENCE_MS)?;
+    set(&file, libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, &(TCP_PATIENCE_MS / 3000))?;
+    set(&file, libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, &(TCP_PATIENCE_MS / 6000))?;
+    set(&file, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &1i32)?;
+    Ok(file)
+}
+
+/// Connects to a path or, after a NUL, to a name in the abstract namespace. The standard library cannot give up on a server
+/// that has stopped to let clients in.
+fn connect_unix(name: &[u8], until: Instant) -> io::Result<Socket> {
+    // SAFETY: the call takes numbers alone.
+    let file = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new and belongs to nobody else.
+    let file = unsafe { OwnedFd::from_raw_fd(file) };
+    let number = file.as_raw_fd();
+    let socket = Socket::new(file);
+    socket.limit(left(until)?)?;
+    let (address, length) = unix_address(name)?;
+    // SAFETY: `address` outlives the call and has at least `length` bytes.
+    if unsafe { libc::connect(number, (&raw const address).cast(), length) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(socket)
+}
+
+fn unix_address(name: &[u8]) -> io::Result<(libc::sockaddr_un, libc::socklen_t)> {
+    // SAFETY: all zeroes is a valid address; it is plain data.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    let abstract_name = name.first() == Some(&0);
+    // A path is followed by a zero, which is there already.
+    let room = address.sun_path.len() - usize::from(!abstract_name);
+    if name.len() > room {
+        let text = format!("the path of a socket has at most {room} bytes, and this one has {}", name.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (place, byte) in address.sun_path.iter_mut().zip(name) {
+        *place = *byte as libc::c_char;
+    }
+    let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + name.len() + usize::from(!abstract_name);
+    Ok((address, length as libc::socklen_t))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_says_nothing_is_not_waited_for_for_ever() {
+        let path = std::env::temp_dir().join(format!("fathom-silent-{}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).unwrap();
+        let uri = Uri::parse(&format!("nbd+unix:///?socket={}", path.display())).unwrap();
+        let begun = Instant::now();
+        let error = open(&uri, true, Duration::from_millis(50)).err().unwrap().to_string();
+        std::fs::remove_file(&path).unwrap();
+        drop(listener);
+        assert!(error.contains("does not go on with the handshake"), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+}

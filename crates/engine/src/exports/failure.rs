@@ -1,0 +1,94 @@
+//! Why an export cannot be had, in words.
+
+use std::io;
+
+use nbd::wire::Uri;
+use nbd::wire::client::{ClientError, Listed, Refused};
+
+use crate::error::{Error, ErrorKind};
+
+/// As many exports as are named where the one that was asked for is not there.
+const NAMED_MOST: usize = 8;
+
+/// What has gone wrong on the way to an export.
+pub(super) enum Failure {
+    /// There is no connection.
+    Unreachable(io::Error),
+    /// The connection was lost during the handshake, or nothing came.
+    Lost(io::Error),
+    /// One of the sides did not want to go on.
+    Unwilling(ClientError),
+}
+
+impl Failure {
+    /// Whether a list of exports would help.
+    pub(super) fn is_unknown_export(&self) -> bool {
+        matches!(self, Self::Unwilling(ClientError::Refused { why: Refused::UnknownExport, .. }))
+    }
+
+    /// In words; `exports` are those of the server, where they are known.
+    pub(super) fn told(&self, uri: &Uri, exports: &[Listed]) -> Error {
+        let place = uri.to_string();
+        match self {
+            Self::Unreachable(error) => unreachable(place, error),
+            Self::Lost(error) => lost(place, error),
+            Self::Unwilling(error) => {
+                let told = Error::found(ErrorKind::Export, "use", place, error.to_string());
+                Error { errno: Some(libc::EPROTO), ..told }.with_remedy(unwilling(error, exports))
+            }
+        }
+    }
+}
+
+fn unreachable(place: String, error: &io::Error) -> Error {
+    let remedy = match error.raw_os_error() {
+        Some(libc::ENOENT | libc::ECONNREFUSED) => "start the server, or correct the address",
+        Some(libc::EACCES | libc::EPERM) => "run as a user who may use the socket (see ls -l)",
+        Some(libc::EAGAIN | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH) => {
+            "see whether the server runs and lets more clients in, and whether a firewall is between"
+        }
+        _ => "correct the address, or see whether the server runs",
+    };
+    Error::system(ErrorKind::Export, "connect to", place, error).with_remedy(remedy)
+}
+
+fn lost(place: String, error: &io::Error) -> Error {
+    let (errno, reason, remedy) = match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
+            libc::ETIMEDOUT,
+            "the other side does not go on with the handshake",
+            "see whether it is an NBD server, and whether it serves more than one client at a time",
+        ),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => (
+            libc::ECONNRESET,
+            "the server closed the connection during the handshake",
+            "see the server's log: it may have no such export, or no place for one more client",
+        ),
+        _ => return Error::system(ErrorKind::Export, "use", place, error).with_remedy("see the server's log"),
+    };
+    let told = Error::found(ErrorKind::Export, "use", place, reason).with_remedy(remedy);
+    Error { errno: Some(errno), ..told }
+}
+
+fn unwilling(error: &ClientError, exports: &[Listed]) -> String {
+    let remedy = match error {
+        ClientError::NotAServer(_) => "correct the address",
+        ClientError::Refused { why: Refused::UnknownExport, .. } => return known(exports),
+        ClientError::Refused { why: Refused::TlsRequired, .. } => {
+            "connections are not encrypted by this engine yet: have the server listen without TLS"
+        }
+        ClientError::Refused { .. } => "see the server's log",
+        ClientError::Oldstyle => "start it without the option for oldstyle negotiation",
+        ClientError::NotFixed | ClientError::Broken(_) => "use a newer or another server",
+    };
+    remedy.to_owned()
+}
+
+fn known(exports: &[Listed]) -> String {
+    let names: Vec<String> = exports.iter().take(NAMED_MOST).map(|export| format!("`{}`", export.name)).collect();
+    let more = if exports.len() > NAMED_MOST { ", …" } else { "" };
+    match names.is_empty() {
+        true => "name another export".to_owned(),
+        false => format!("name one of its exports: {}{more}", names.join(", ")),
+    }
+}

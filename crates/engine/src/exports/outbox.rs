@@ -1,0 +1,95 @@
+//! What is to be sent: the heads of requests, and the payloads of writes straight from their buffers.
+
+use std::io;
+
+use nbd::wire::Request;
+use target::Tag;
+
+use super::socket::{Socket, Wait};
+
+/// Bytes of a request's head.
+const HEAD: usize = Request::header_bytes(false);
+/// As many parts as the kernel takes in one call (`UIO_MAXIOV`).
+const PARTS_MOST: usize = 1024;
+
+/// Requests that have not been sent, or not to their ends.
+pub(super) struct Outbox {
+    /// One for each tag, so that they stay in their places until they are sent.
+    heads: Box<[[u8; HEAD]]>,
+    /// What is to be sent, in order.
+    parts: Vec<libc::iovec>,
+    /// How many of the parts are done with.
+    gone: usize,
+    scratch: Vec<u8>,
+}
+
+impl Outbox {
+    pub(super) fn new(depth: u32) -> Self {
+        let depth = depth as usize;
+        Self {
+            heads: vec![[0; HEAD]; depth].into_boxed_slice(),
+            parts: Vec::with_capacity(2 * depth),
+            gone: 0,
+            scratch: Vec::with_capacity(HEAD),
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Appends a request and what follows its head.
+    ///
+    /// # Safety
+    ///
+    /// The payload must stay where it is, unchanged, until it is sent or the request is answered.
+    #[inline]
+    pub(super) unsafe fn push(&mut self, tag: Tag, request: &Request, payload: Option<(*mut u8, u32)>) {
+        self.scratch.clear();
+        request.encode(false, &mut self.scratch);
+        let head = &mut self.heads[tag.index()];
+        head.copy_from_slice(&self.scratch);
+        if self.parts.len() + 2 > self.parts.capacity() {
+            self.parts.drain(..self.gone);
+            self.gone = 0;
+        }
+        self.parts.push(libc::iovec { iov_base: head.as_mut_ptr().cast(), iov_len: HEAD });
+        if let Some((start, length)) = payload {
+            self.parts.push(libc::iovec { iov_base: start.cast(), iov_len: length as usize });
+        }
+    }
+
+    /// Sends as much as the kernel takes without waiting.
+    #[inline]
+    pub(super) fn send(&mut self, socket: &Socket) -> io::Result<()> {
+        while self.gone < self.parts.len() {
+            let end = self.parts.len().min(self.gone + PARTS_MOST);
+            // SAFETY: heads stay in their places as long as `self`, and whoever pushed a payload vouched for it.
+            match unsafe { socket.send(&self.parts[self.gone..end], Wait::No) } {
+                Ok(sent) => self.advance(sent),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.clear();
+        Ok(())
+    }
+
+    /// Forgets everything: nobody is there to hear it.
+    pub(super) fn clear(&mut self) {
+        self.parts.clear();
+        self.gone = 0;
+    }
+
+    fn advance(&mut self, mut sent: usize) {
+        while let Some(part) = self.parts.get_mut(self.gone).filter(|_| sent > 0) {
+            let whole = part.iov_len.min(sent);
+            part.iov_base = part.iov_base.cast::<u8>().wrapping_add(whole).cast();
+            part.iov_len -= whole;
+            sent -= whole;
+            self.gone += usize::from(part.iov_len == 0);
+        }
+    }
+}

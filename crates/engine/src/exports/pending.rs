@@ -1,0 +1,192 @@
+//! What has been asked and is not answered, and what answers say about it.
+
+use nbd::wire::client::{Malformed, Part, Reply};
+use nbd::wire::{Command, Request};
+use target::Tag;
+
+/// Requests in flight, one for each tag at most.
+pub(super) struct Pending {
+    asked: Box<[Asked]>,
+    /// Counts requests, so that a second answer to one is told from the answer to the next under its tag.
+    round: u32,
+    structured: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Asked {
+    cookie: u64,
+    open: bool,
+    reads: bool,
+    offset: u64,
+    length: u32,
+    /// Where in the tag's buffer its bytes begin.
+    skip: u32,
+    /// Bytes of a read that have come.
+    come: u32,
+    /// The first error that was reported, zero for none.
+    errno: u32,
+}
+
+/// What a reply asks of the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) tag: Tag,
+    pub(super) content: Content,
+    /// Whether the request is answered as soon as the content is in its place.
+    pub(super) last: bool,
+}
+
+/// Bytes for the tag's buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// None.
+    Nothing,
+    /// So many follow, and belong at this place.
+    Bytes { at: u32, length: u32 },
+    /// So many zeroes, which do not follow.
+    Zeroes { at: u32, length: u32 },
+}
+
+/// The server does what makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nonsense {
+    /// A reply that cannot be read, or bytes that were not asked for.
+    Malformed(Malformed),
+    /// An answer to nothing that was asked.
+    Unasked,
+}
+
+impl From<Malformed> for Nonsense {
+    fn from(malformed: Malformed) -> Self {
+        Self::Malformed(malformed)
+    }
+}
+
+impl Pending {
+    pub(super) fn new(depth: u32, structured: bool) -> Self {
+        let none = Asked { cookie: 0, open: false, reads: false, offset: 0, length: 0, skip: 0, come: 0, errno: 0 };
+        Self { asked: vec![none; depth as usize].into_boxed_slice(), round: 0, structured }
+    }
+
+    /// Takes note of a request, and gives it its cookie.
+    #[inline]
+    pub(super) fn ask(&mut self, tag: Tag, request: &mut Request, skip: u32) {
+        self.round = self.round.wrapping_add(1);
+        request.cookie = u64::from(self.round) << 32 | u64::from(tag.0);
+        let (reads, length) = (request.command == Command::Read, request.length as u32);
+        let (cookie, offset) = (request.cookie, request.offset);
+        self.asked[tag.index()] = Asked { cookie, open: true, reads, offset, length, skip, come: 0, errno: 0 };
+    }
+
+    /// Understands the head of a reply.
+    #[inline]
+    pub(super) fn hear(&mut self, reply: &Reply<'_>) -> Result<Answer, Nonsense> {
+        let tag = Tag(reply.cookie as u32);
+        let asked = self.asked.get_mut(tag.index()).filter(|asked| asked.open && asked.cookie == reply.cookie);
+        let asked = asked.ok_or(Nonsense::Unasked)?;
+        let content = match reply.part {
+            Part::Done if asked.reads && !self.structured => asked.whole(),
+            Part::Done => Content::Nothing,
+            Part::Data { length, .. } => Content::Bytes { at: asked.place(&reply.part)?, length },
+            Part::Hole { length, .. } => Content::Zeroes { at: asked.place(&reply.part)?, length },
+            Part::Failed { errno, .. } => {
+                asked.errno = if asked.errno == 0 { errno.number() } else { asked.errno };
+                Content::Nothing
+            }
+            Part::Status { .. } => return Err(Nonsense::Unasked),
+        };
+        Ok(Answer { tag, content, last: reply.last })
+    }
+
+    /// A request is answered: bytes, or an error number negated, as completions tell it. A read of which not all bytes have
+    /// come has failed.
+    #[inline]
+    pub(super) fn finish(&mut self, tag: Tag) -> i32 {
+        let asked = &mut self.asked[tag.index()];
+        asked.open = false;
+        match asked.errno {
+            0 if asked.reads && asked.come != asked.length => -libc::EPROTO,
+            0 => asked.length as i32,
+            errno => -(errno as i32),
+        }
+    }
+}
+
+impl Asked {
+    /// All of a read at once.
+    #[inline]
+    fn whole(&mut self) -> Content {
+        self.come = self.length;
+        Content::Bytes { at: self.skip, length: self.length }
+    }
+
+    /// Where in the buffer a part of a read belongs.
+    #[inline]
+    fn place(&mut self, part: &Part<'_>) -> Result<u32, Nonsense> {
+        if !self.reads {
+            return Err(Nonsense::Unasked);
+        }
+        let range = part.place(self.offset, self.length)?;
+        self.come = self.come.saturating_add(range.len() as u32);
+        Ok(self.skip + range.start as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nbd::wire::CommandFlags;
+
+    use super::*;
+
+    const TAG: Tag = Tag(1);
+
+    /// A read of 100 bytes from 1000 on into a buffer from 8 on.
+    fn asked(structured: bool) -> (Pending, u64) {
+        let mut pending = Pending::new(2, structured);
+        let flags = CommandFlags::default();
+        let mut request = Request { cookie: 0, command: Command::Read, flags, offset: 1000, length: 100 };
+        pending.ask(TAG, &mut request, 8);
+        (pending, request.cookie)
+    }
+
+    fn hear(pending: &mut Pending, cookie: u64, last: bool, part: Part<'_>) -> Result<(Content, bool), Nonsense> {
+        pending.hear(&Reply { cookie, last, part }).map(|answer| (answer.content, answer.last))
+    }
+
+    #[test]
+    fn parts_of_a_read_come_in_any_order_and_among_zeroes() {
+        let (mut pending, cookie) = asked(true);
+        let mut hear = |last, part| hear(&mut pending, cookie, last, part);
+        let data = Part::Data { offset: 1060, length: 40 };
+        assert_eq!(hear(false, data), Ok((Content::Bytes { at: 68, length: 40 }, false)));
+        let hole = Part::Hole { offset: 1000, length: 60 };
+        assert_eq!(hear(false, hole), Ok((Content::Zeroes { at: 8, length: 60 }, false)));
+        assert_eq!(hear(true, Part::Done), Ok((Content::Nothing, true)));
+        assert_eq!(pending.finish(TAG), 100);
+    }
+
+    #[test]
+    fn a_read_with_bytes_missing_or_too_many_has_failed() {
+        for (lengths, result) in [(&[60, 39][..], -libc::EPROTO), (&[60, 40], 100), (&[60, 60], -libc::EPROTO)] {
+            let (mut pending, cookie) = asked(true);
+            for &length in lengths {
+                let part = Part::Data { offset: 1000 + u64::from(100 - length), length };
+                assert!(hear(&mut pending, cookie, false, part).is_ok());
+            }
+            assert!(hear(&mut pending, cookie, true, Part::Done).is_ok());
+            assert_eq!(pending.finish(TAG), result, "{lengths:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_were_not_asked_for_find_no_place() {
+        let (mut pending, cookie) = asked(true);
+        for (offset, length) in [(999, 10), (1090, 11), (u64::MAX, 1)] {
+            let told = hear(&mut pending, cookie, false, Part::Data { offset, length });
+            assert!(matches!(told, Err(Nonsense::Malformed(_))), "{offset} {length}: {told:?}");
+        }
+        assert_eq!(hear(&mut pending, cookie + 1, true, Part::Done), Err(Nonsense::Unasked));
+        pending.finish(TAG);
+        assert_eq!(hear(&mut pending, cookie, true, Part::Done), Err(Nonsense::Unasked));
+    }
+}

@@ -1,0 +1,77 @@
+//! What an export holds, found by reading it.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use target::{Kind, Op, Tag, Target};
+use units::Nanos;
+
+use super::{Nbd, PATIENCE};
+use crate::clock::Clock;
+use crate::error::{Error, ErrorKind};
+use crate::probe::{Signature, signatures};
+use crate::setup::{EngineKind, Setup};
+
+/// As much as is read at a time where the export allows it: as much as its smallest block may have at most.
+const PIECE_BYTES: u32 = 64 << 10;
+
+/// The marks of data on an export, as they would be found on a device.
+///
+/// # Errors
+///
+/// When it cannot be had or read.
+pub fn data(uri: &str) -> Result<Vec<Signature>, Error> {
+    let export = super::look(uri)?;
+    let piece = PIECE_BYTES.min(export.block_most / export.block_least * export.block_least);
+    let setup = Setup::new(EngineKind::Nbd, 1, piece, Clock::start());
+    let target = Nbd::new(&Setup { uri: Some(uri.to_owned()), ..setup })?;
+    let read = signatures(&mut Reading { target, piece, bytes: export.bytes, at: 0 }, export.bytes);
+    read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
+}
+
+/// An export as something to be read from any place on.
+struct Reading {
+    target: Nbd,
+    /// How much is read at a time.
+    piece: u32,
+    bytes: u64,
+    at: u64,
+}
+
+impl Reading {
+    /// Reads the piece that holds the current place; returns how many bytes it has.
+    fn piece(&mut self, offset: u64) -> io::Result<usize> {
+        self.target.submit(Op { tag: Tag(0), kind: Kind::Read, file: 0, offset, length: self.piece, skip: 0 });
+        let until = self.target.now() + Nanos::new(PATIENCE.as_nanos() as u64);
+        let mut done = Vec::new();
+        while done.is_empty() && self.target.now() < until {
+            self.target.wait(1, until, &mut done);
+        }
+        let result = done.first().map_or(-libc::ETIMEDOUT, |done| done.result);
+        usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
+    }
+}
+
+impl Read for Reading {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let begin = self.at - self.at % u64::from(self.piece);
+        let bytes = self.piece(begin)?;
+        let piece = self.target.buffer(Tag(0)).map_or(&[][..], |buffer| &buffer[..bytes]);
+        let rest = piece.get((self.at - begin) as usize..).unwrap_or_default();
+        let some = rest.len().min(into.len());
+        into[..some].copy_from_slice(&rest[..some]);
+        self.at += some as u64;
+        Ok(some)
+    }
+}
+
+impl Seek for Reading {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (base, by) = match to {
+            SeekFrom::Start(at) => (at, 0),
+            SeekFrom::Current(by) => (self.at, by),
+            SeekFrom::End(by) => (self.bytes, by),
+        };
+        self.at = base.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}

@@ -1,0 +1,124 @@
+//! A connected socket, and the four calls that are made on it.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use nbd::wire::{Command, CommandFlags, Request};
+use units::Nanos;
+
+use crate::clock::timespec;
+
+/// A connection to a server. It blocks where a call does not say otherwise.
+pub(super) struct Socket(OwnedFd);
+
+/// Whether a call waits for the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Until something has happened, or the socket's time limit has passed.
+    Yes,
+    /// Not at all.
+    No,
+}
+
+impl Wait {
+    const fn flags(self) -> i32 {
+        match self {
+            Self::Yes => libc::MSG_NOSIGNAL,
+            Self::No => libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT,
+        }
+    }
+}
+
+impl Socket {
+    pub(super) fn new(file: OwnedFd) -> Self {
+        Self(file)
+    }
+
+    pub(super) fn into_file(self) -> OwnedFd {
+        self.0
+    }
+
+    /// Sends from `parts`, of which there are at most 1024; returns how many bytes the kernel took.
+    ///
+    /// # Safety
+    ///
+    /// The parts must name memory that is valid for reads.
+    #[inline]
+    pub(super) unsafe fn send(&self, parts: &[libc::iovec], wait: Wait) -> io::Result<usize> {
+        let message = message(parts);
+        // SAFETY: `message` outlives the call; the caller vouches for what it names, which is only read.
+        let sent = unsafe { libc::sendmsg(self.0.as_raw_fd(), &raw const message, wait.flags()) };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Receives into `parts`; returns how many bytes there were, zero at the end of the connection.
+    ///
+    /// # Safety
+    ///
+    /// The parts must name memory that is valid for writes and that nobody else uses.
+    #[inline]
+    pub(super) unsafe fn receive(&self, parts: &[libc::iovec], wait: Wait) -> io::Result<usize> {
+        let mut message = message(parts);
+        // SAFETY: `message` outlives the call; the caller vouches for what it names.
+        let received = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, wait.flags()) };
+        usize::try_from(received).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Sleeps until there is something to receive or, with `room`, room to send, or until `limit` has passed.
+    pub(super) fn sleep(&self, room: bool, limit: Option<Nanos>) -> io::Result<()> {
+        let events = libc::POLLIN | if room { libc::POLLOUT } else { 0 };
+        let mut entry = libc::pollfd { fd: self.0.as_raw_fd(), events, revents: 0 };
+        let time = limit.map(timespec);
+        let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: `entry` outlives the call, `time` is null or does so too, and no signal mask is given.
+        let status = unsafe { libc::ppoll(&raw mut entry, 1, time, std::ptr::null()) };
+        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Lets no call wait for longer than this.
+    pub(super) fn limit(&self, limit: Duration) -> io::Result<()> {
+        for option in [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO] {
+            let time = libc::timeval {
+                tv_sec: limit.as_secs() as libc::time_t,
+                tv_usec: libc::suseconds_t::from(limit.subsec_micros() as i32),
+            };
+            set(&self.0, libc::SOL_SOCKET, option, &time)?;
+        }
+        Ok(())
+    }
+
+    /// Says good-bye. A server that cannot hear it finds out by itself.
+    pub(super) fn leave(&self) {
+        let (command, flags) = (Command::Disconnect, CommandFlags::default());
+        let mut bytes = Vec::with_capacity(Request::header_bytes(false));
+        Request { cookie: 0, command, flags, offset: 0, length: 0 }.encode(false, &mut bytes);
+        let part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+        // SAFETY: the one part names `bytes`, which outlives the call.
+        let _ = unsafe { self.send(&[part], Wait::No) };
+    }
+}
+
+/// The error number of a connection that no longer works.
+pub(super) fn lost(error: &io::Error) -> i32 {
+    match error.raw_os_error() {
+        Some(libc::ECONNRESET | libc::EPIPE) | None => libc::ENOTCONN,
+        Some(errno) => errno,
+    }
+}
+
+/// Sets an option of a socket.
+pub(super) fn set<T>(file: &OwnedFd, level: i32, option: i32, value: &T) -> io::Result<()> {
+    let bytes = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel reads as many bytes as `value` has, and `value` outlives the call.
+    let status = unsafe { libc::setsockopt(file.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), bytes) };
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn message(parts: &[libc::iovec]) -> libc::msghdr {
+    // SAFETY: all zeroes is a message without address, parts and control data.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = parts.as_ptr().cast_mut();
+    message.msg_iovlen = parts.len() as _;
+    message
+}

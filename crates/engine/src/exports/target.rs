@@ -1,0 +1,371 @@
+//! A target on one connection.
+//!
+//! What is submitted is held back until the next wait, which sends all of it in one call and receives as many replies as have
+//! come in another. Bytes of short reads go through the inbox; what is missing of a long one is received straight into its
+//! buffer. While nothing more is to be sent and no deadline is near, receiving itself is the waiting.
+
+use std::io;
+use std::time::Duration;
+
+use nbd::wire::client::Reply;
+use nbd::wire::{Command, CommandFlags, Request};
+use target::{Completion, Kind, Op, Tag, Target};
+use units::Nanos;
+
+use super::inbox::Inbox;
+use super::outbox::Outbox;
+use super::pending::{Content, Pending};
+use super::socket::{Socket, Wait, lost};
+use super::{Export, PATIENCE, dial, parse, refused};
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::queue::{self, Queue};
+use crate::setup::Setup;
+use crate::slots::Slots;
+
+/// How long a call to receive waits. The kernel rounds it up to its own ticks, 10 ms at most.
+const NAP: Duration = Duration::from_millis(20);
+/// A deadline that is farther away than this cannot be slept through in such a call.
+const FAR: Nanos = Nanos::from_millis(40);
+
+/// Bytes of a read on their way into its buffer.
+#[derive(Clone, Copy)]
+struct Payload {
+    tag: Tag,
+    /// Where the next of them belongs in the buffer.
+    at: u32,
+    left: u32,
+    last: bool,
+}
+
+/// A target on one export.
+pub(crate) struct Nbd {
+    socket: Socket,
+    export: Export,
+    structured: bool,
+    /// What writes ask for beside being written.
+    write_flags: CommandFlags,
+    outbox: Outbox,
+    inbox: Inbox,
+    payload: Option<Payload>,
+    pending: Pending,
+    /// Tags that wait for their first chance to be sent.
+    held: Vec<Tag>,
+    slots: Slots,
+    /// Completions that nobody has collected.
+    ready: Vec<Completion>,
+    /// Why there is no connection any more, as an error number.
+    down: Option<i32>,
+    buffers: Buffers,
+    clock: Clock,
+}
+
+impl Nbd {
+    /// Connects to the export that the setup names.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be had or does not take blocks of this size, or memory for the buffers cannot be had.
+    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+        let name = setup.uri.as_deref().unwrap_or_default();
+        let connection = dial::open(&parse(name)?, true, PATIENCE)?;
+        let export = Export::of(&connection.served);
+        export.check(setup, name)?;
+        connection.socket.limit(NAP).map_err(|error| refused(name, error.to_string()))?;
+        let (depth, structured) = (setup.depth, connection.served.structured);
+        Ok(Self {
+            socket: connection.socket,
+            export,
+            structured,
+            write_flags: if setup.durable { CommandFlags::FUA } else { CommandFlags::default() },
+            outbox: Outbox::new(depth),
+            inbox: Inbox::new(),
+            payload: None,
+            pending: Pending::new(depth, structured),
+            held: Vec::with_capacity(depth as usize),
+            slots: Slots::new(depth),
+            ready: Vec::with_capacity(depth as usize),
+            down: None,
+            buffers: Buffers::new(setup)?,
+            clock: setup.clock,
+        })
+    }
+
+    /// The request for an operation and where its bytes are; `Err` with the result of one that is not sent.
+    #[inline]
+    fn request(&self, op: &Op) -> Result<(Request, Option<*mut u8>), i32> {
+        if op.file != 0 {
+            return Err(-libc::EBADF);
+        }
+        if let Some(errno) = self.down {
+            return Err(-errno);
+        }
+        let command = self.command(op.kind)?;
+        let length = self.within(op)?;
+        let start = match command {
+            Command::Read | Command::Write => Some(self.buffers.span(op.tag, op.skip, length).ok_or(-libc::EFAULT)?),
+            _ => None,
+        };
+        let flags = if command == Command::Write { self.write_flags } else { CommandFlags::default() };
+        // A flush is about the whole export, wherever the loop stands: servers refuse one with a place.
+        let offset = if command == Command::Flush { 0 } else { op.offset };
+        Ok((Request { cookie: 0, command, flags, offset, length: u64::from(length) }, start))
+    }
+
+    /// What is asked of the server, where it has said that it can be asked.
+    #[inline]
+    fn command(&self, kind: Kind) -> Result<Command, i32> {
+        let export = &self.export;
+        match kind {
+            Kind::Read => Ok(Command::Read),
+            Kind::Write | Kind::Trim if export.read_only => Err(-libc::EPERM),
+            Kind::Write => Ok(Command::Write),
+            Kind::Trim if export.trims => Ok(Command::Trim),
+            Kind::Sync | Kind::DataSync if export.flushes => Ok(Command::Flush),
+            Kind::Trim | Kind::Sync | Kind::DataSync => Err(-libc::EOPNOTSUPP),
+        }
+    }
+
+    /// How much of an operation lies within the export; as on a block device, reads behind the end find nothing.
+    #[inline]
+    fn within(&self, op: &Op) -> Result<u32, i32> {
+        let left = self.export.bytes.saturating_sub(op.offset);
+        match op.kind {
+            Kind::Sync | Kind::DataSync => Ok(0),
+            Kind::Read if left == 0 => Err(0),
+            _ if left == 0 => Err(-libc::ENOSPC),
+            _ => Ok(u64::from(op.length).min(left) as u32),
+        }
+    }
+
+    /// Receives what has come, and understands it. Returns whether a signal cut it short.
+    #[inline]
+    fn receive(&mut self, wait: Wait) -> bool {
+        let first = self.ready.len();
+        let interrupted = match self.fill(wait).and_then(|()| self.understand()) {
+            Ok(()) => false,
+            Err(errno @ (libc::EAGAIN | libc::EINTR)) => errno == libc::EINTR,
+            Err(errno) => {
+                self.break_down(errno);
+                return false;
+            }
+        };
+        if self.ready.len() > first {
+            let completed = self.clock.now();
+            self.ready[first..].iter_mut().for_each(|done| done.completed = completed);
+        }
+        interrupted
+    }
+
+    /// One call: the rest of a payload goes to its place, everything else into the inbox.
+    #[inline]
+    fn fill(&mut self, wait: Wait) -> Result<(), i32> {
+        let room = self.inbox.room();
+        let room = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+        let (left, place) = match &self.payload {
+            None => (0, std::ptr::null_mut()),
+            Some(payload) => {
+                let place = self.buffers.span(payload.tag, payload.at, payload.left).ok_or(libc::EPROTO)?;
+                (payload.left as usize, place)
+            }
+        };
+        let parts = [libc::iovec { iov_base: place.cast(), iov_len: left }, room];
+        let parts = if left == 0 { &parts[1..] } else { &parts[..] };
+        // SAFETY: the room is the inbox's own; the place lies within the buffer of a tag that is in flight, which nobody else
+        // uses until it is completed.
+        let received = unsafe { self.socket.receive(parts, wait) };
+        let received = match received {
+            Ok(0) => return Err(libc::ENOTCONN),
+            Ok(received) => received,
+            Err(error) => return Err(lost(&error)),
+        };
+        let straight = received.min(left);
+        if straight > 0 {
+            self.arrived(straight as u32);
+        }
+        self.inbox.filled(received - straight);
+        Ok(())
+    }
+
+    /// Goes through the inbox, reply by reply.
+    #[inline]
+    fn understand(&mut self) -> Result<(), i32> {
+        loop {
+            if !self.unpack() {
+                return Ok(());
+            }
+            let Some((bytes, reply)) = Reply::decode(self.inbox.unread(), self.structured).map_err(|_| libc::EPROTO)?
+            else {
+                return Ok(());
+            };
+            let answer = self.pending.hear(&reply).map_err(|_| libc::EPROTO)?;
+            self.inbox.consume(bytes);
+            let (tag, last) = (answer.tag, answer.last);
+            match answer.content {
+                Content::Bytes { at, length } => self.payload = Some(Payload { tag, at, left: length, last }),
+                Content::Zeroes { at, length } => {
+                    self.buffers.slice(tag).ok_or(libc::EPROTO)?[at as usize..][..length as usize].fill(0);
+                    self.conclude(tag, last);
+                }
+                Content::Nothing => self.conclude(tag, last),
+            }
+        }
+    }
+
+    /// Moves what the inbox has of a payload to its place. Returns whether none is outstanding any more.
+    #[inline]
+    fn unpack(&mut self) -> bool {
+        let Some(payload) = self.payload else { return true };
+        let unread = self.inbox.unread();
+        let some = unread.len().min(payload.left as usize);
+        if let Some(buffer) = self.buffers.slice(payload.tag) {
+            buffer[payload.at as usize..][..some].copy_from_slice(&unread[..some]);
+        }
+        self.inbox.consume(some);
+        self.arrived(some as u32);
+        self.payload.is_none()
+    }
+
+    /// So many bytes of the payload are in their place.
+    #[inline]
+    fn arrived(&mut self, bytes: u32) {
+        let Some(mut payload) = self.payload.take() else { return };
+        payload.at += bytes;
+        payload.left -= bytes;
+        match payload.left {
+            0 => self.conclude(payload.tag, payload.last),
+            _ => self.payload = Some(payload),
+        }
+    }
+
+    /// Completes a request, if this was the last of its answer.
+    #[inline]
+    fn conclude(&mut self, tag: Tag, last: bool) {
+        if last {
+            let result = self.pending.finish(tag);
+            let submitted = self.slots.release(tag);
+            self.ready.push(Completion { tag, submitted, completed: submitted, result });
+        }
+    }
+
+    /// Nothing more will come: everything in flight has failed, and so will everything that is submitted.
+    #[cold]
+    fn break_down(&mut self, errno: i32) {
+        self.down = Some(errno);
+        self.outbox.clear();
+        self.payload = None;
+        let completed = self.clock.now();
+        self.stamp(completed);
+        for tag in (0..self.slots.count()).map(Tag) {
+            if self.slots.is_taken(tag) {
+                let submitted = self.slots.release(tag);
+                self.ready.push(Completion { tag, submitted, completed, result: -errno });
+            }
+        }
+    }
+
+    #[inline]
+    fn stamp(&mut self, now: Nanos) {
+        for tag in self.held.drain(..) {
+            self.slots.stamp(tag, now);
+        }
+    }
+}
+
+impl Queue for Nbd {
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        self.slots.in_flight()
+    }
+
+    #[inline]
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        done.append(&mut self.ready);
+    }
+
+    #[inline]
+    fn poll(&mut self) {
+        self.flush();
+        if self.slots.in_flight() > 0 {
+            self.receive(Wait::No);
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        if self.outbox.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        self.stamp(now);
+        if let Err(error) = self.outbox.send(&self.socket) {
+            self.break_down(lost(&error));
+        }
+    }
+
+    #[inline]
+    fn block(&mut self, _: u32, limit: Option<Nanos>) -> bool {
+        self.flush();
+        if !self.ready.is_empty() {
+            return false;
+        }
+        if self.outbox.is_empty() && limit.is_none_or(|limit| limit > FAR) {
+            return self.receive(Wait::Yes);
+        }
+        match self.socket.sleep(!self.outbox.is_empty(), limit) {
+            Ok(()) => self.receive(Wait::No),
+            Err(error) => error.kind() == io::ErrorKind::Interrupted,
+        }
+    }
+}
+
+impl Target for Nbd {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, op: Op) {
+        match self.request(&op) {
+            Ok((mut request, start)) => {
+                self.pending.ask(op.tag, &mut request, op.skip);
+                let payload = start.filter(|_| request.command == Command::Write);
+                // SAFETY: the payload is in the buffer of a tag that is in flight from now on.
+                unsafe { self.outbox.push(op.tag, &request, payload.map(|start| (start, request.length as u32))) };
+                self.slots.take(op.tag);
+                self.held.push(op.tag);
+            }
+            Err(result) => {
+                let now = self.clock.now();
+                self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
+            }
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let clock = self.clock;
+        queue::wait(self, &clock, min, until, done);
+    }
+
+    /// There is no cache on this side.
+    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        if self.slots.is_taken(tag) {
+            return None;
+        }
+        self.buffers.slice(tag)
+    }
+}
+
+impl Drop for Nbd {
+    /// Leaves as the protocol wants it, unless a request was sent by half.
+    fn drop(&mut self) {
+        if self.down.is_none() && self.outbox.is_empty() {
+            self.socket.leave();
+        }
+    }
+}

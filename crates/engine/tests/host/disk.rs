@@ -1,0 +1,192 @@
+//! Files and devices as stores.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use engine::disk::{Disk, Options};
+use nbd::store::conformance::{Subject, check, perform, read};
+use nbd::store::{Operation, Progress, Store};
+use nbd::wire::Errno;
+use units::random::Random;
+
+use crate::loops::Loop;
+use crate::scratch::Scratch;
+
+const SIZE: u64 = 1 << 20;
+
+/// All ways to use a file: through the page cache or past it, with a ring or without.
+fn ways(path: &Path) -> [Options; 4] {
+    [(false, true), (true, true), (false, false), (true, false)].map(|(direct, ring)| Options {
+        direct,
+        ring,
+        ..Options::new(path)
+    })
+}
+
+fn open(options: &Options) -> Disk {
+    let disk = Disk::open(options).unwrap();
+    assert_eq!(disk.has_ring(), options.ring, "this host has rings");
+    disk
+}
+
+fn fill(path: &Path, random: &mut Random) -> Vec<u8> {
+    let mut content = vec![0; SIZE as usize];
+    random.fill(&mut content[..300_000]);
+    std::fs::write(path, &content).unwrap();
+    content
+}
+
+fn conforms(options: &Options) {
+    let mut random = Random::new(7, 0);
+    let content = fill(&options.path, &mut random);
+    let subject = Subject { content, seeds: 0..6, ..Subject::default() };
+    check(
+        |_| {
+            fill(&options.path, &mut Random::new(7, 0));
+            Box::new(open(options))
+        },
+        &subject,
+    );
+}
+
+#[test]
+fn files_conform_through_the_page_cache_and_past_it() {
+    let scratch = Scratch::new("disk-conforms");
+    ways(&scratch.path("image")).iter().for_each(conforms);
+}
+
+#[test]
+fn files_of_any_size_conform_through_the_page_cache() {
+    let scratch = Scratch::new("disk-odd");
+    let path = scratch.path("image");
+    for size in [1, 5000, 300_001] {
+        let make = |_| {
+            std::fs::write(&path, vec![3; size]).unwrap();
+            Box::new(open(&Options::new(&path))) as Box<dyn Store>
+        };
+        check(make, &Subject { content: vec![3; size], seeds: 0..3, ..Subject::default() });
+    }
+}
+
+#[test]
+fn files_in_memory_conform() {
+    let path = Path::new("/dev/shm").join(format!("fathom-disk-{}", std::process::id()));
+    conforms(&Options::new(&path));
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn devices_conform_through_the_page_cache_and_past_it() {
+    let scratch = Scratch::new("disk-device");
+    let image = scratch.path("image");
+    fill(&image, &mut Random::new(7, 0));
+    let Some(device) = Loop::over(&image) else { return };
+    ways(device.path()).iter().for_each(conforms);
+}
+
+#[test]
+fn a_file_is_made_as_one_hole_of_the_size_that_is_asked_for() {
+    let scratch = Scratch::new("disk-made");
+    let path = scratch.path("image");
+    let options = Options { bytes: Some(1 << 40), ..Options::new(&path) };
+    let mut disk = open(&options);
+    assert_eq!((disk.size(), std::fs::metadata(&path).unwrap().blocks()), (1 << 40, 0));
+    let extents = disk.extents(0, 1 << 40, 10).unwrap();
+    assert!(extents.len() == 1 && extents[0].zero && extents[0].hole, "{extents:?}");
+    let write = Operation::Write { offset: 1 << 39, data: &[1; 4096], durable: false };
+    perform(&mut disk, 0, write).unwrap();
+    assert_eq!(disk.extents(0, 1 << 40, 10).unwrap().len(), 3);
+    perform(&mut disk, 0, Operation::Trim { offset: 0, length: 1 << 40, durable: true }).unwrap();
+    assert_eq!((read(&mut disk, 1 << 39, 10), disk.extents(0, 1 << 40, 10).unwrap().len()), (Ok(vec![0; 10]), 1));
+    drop(disk);
+    assert!(Disk::open(&options).is_ok(), "it is there with this size");
+    let other = Options { bytes: Some(SIZE), ..options };
+    let refused = Disk::open(&other).err().unwrap().to_string();
+    assert!(refused.contains("1099511627776 bytes (1 TiB) and 1048576 were asked for"), "{refused}");
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_with_a_remedy() {
+    let scratch = Scratch::new("disk-refused");
+    let odd = scratch.file("odd", 1000);
+    let refused = |options: Options| Disk::open(&options).err().unwrap().to_string();
+    let direct = refused(Options { direct: true, ..Options::new(&odd) });
+    assert!(direct.contains("1000 bytes are no multiple") && direct.contains("truncate"), "{direct}");
+    let empty = refused(Options::new(scratch.file("empty", 0)));
+    assert!(empty.contains("empty") && empty.contains("size"), "{empty}");
+    assert!(refused(Options::new("/dev/null")).contains("character device"));
+    assert!(refused(Options::new(scratch.path("none"))).contains("none"));
+}
+
+#[test]
+fn a_read_only_store_is_not_made_and_not_changed() {
+    let scratch = Scratch::new("disk-read-only");
+    let path = scratch.path("image");
+    let options = Options { read_only: true, bytes: Some(SIZE), ..Options::new(&path) };
+    assert!(Disk::open(&options).is_err() && !path.exists());
+    fill(&path, &mut Random::new(7, 0));
+    let mut disk = open(&options);
+    assert!(!disk.abilities().write);
+    let write = Operation::Write { offset: 0, data: &[1], durable: false };
+    assert_eq!(disk.start(0, write), Progress::Ended(Err(Errno::NotPermitted)));
+}
+
+#[test]
+fn a_slot_that_is_under_way_takes_nothing_else() {
+    let scratch = Scratch::new("disk-busy");
+    let mut disk = open(&Options::new(scratch.file("image", SIZE)));
+    assert_eq!(disk.start(0, Operation::Read { offset: 0, length: 4096 }), Progress::Pending);
+    assert_eq!(disk.start(0, Operation::Read { offset: 0, length: 1 << 20 }), Progress::Ended(Err(Errno::Invalid)));
+    let mut room = [std::io::IoSlice::new(&[]); 4];
+    let mut pieces = nbd::store::Pieces::new(&mut room);
+    disk.lend(0, 0, 4096, 0, &mut pieces);
+    assert_eq!(pieces.bytes(), 0, "what is not read yet is not lent");
+}
+
+#[test]
+fn more_operations_than_the_ring_has_room_for_all_end() {
+    let scratch = Scratch::new("disk-many");
+    let mut disk = open(&Options::new(scratch.file("image", SIZE)));
+    for slot in 0..2000 {
+        let offset = u64::from(slot) * 512;
+        assert_eq!(disk.start(slot, Operation::Read { offset, length: 512 }), Progress::Pending);
+    }
+    let mut ended = Vec::new();
+    while ended.len() < 2000 {
+        disk.submit();
+        disk.collect(&mut ended);
+    }
+    assert!(ended.iter().all(|end| end.result.is_ok()));
+}
+
+/// Flushes that a device has completed: the 16th figure of its `stat`
+/// (<https://docs.kernel.org/admin-guide/iostats.html>).
+fn flushes(device: &Path) -> u64 {
+    let name = device.file_name().unwrap().to_str().unwrap();
+    let text = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+    text.split_whitespace().nth(15).unwrap().parse().unwrap()
+}
+
+#[test]
+fn flushes_and_durable_changes_reach_the_device() {
+    let scratch = Scratch::new("disk-flush");
+    let Some(device) = Loop::over(&scratch.file("image", SIZE)) else { return };
+    for options in ways(device.path()) {
+        let mut disk = open(&options);
+        let mut flushed = |operation| {
+            let before = flushes(device.path());
+            perform(&mut disk, 0, operation).unwrap();
+            flushes(device.path()) > before
+        };
+        let write = |durable| Operation::Write { offset: 0, data: &[1; 4096], durable };
+        let zero = |durable| Operation::Zero { offset: 0, length: 8192, durable, allocated: false, fast: false };
+        let trim = |durable| Operation::Trim { offset: 0, length: 8192, durable };
+        for operation in [write(false), zero(false), trim(false)] {
+            assert!(!flushed(operation), "{options:?}: nobody asked for {operation:?} to be durable");
+        }
+        for operation in [write(true), zero(true), trim(true), write(false), Operation::Flush] {
+            let wanted = operation != write(false);
+            assert_eq!(flushed(operation), wanted, "{options:?}: {operation:?}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! NBD servers for tests: the project's own on a thread, and one that speaks as little as possible and then does as it is told.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use nbd::server::{Config, Listener, Offer, Server, Stopper};
+use nbd::store::{Memory, Store};
+use nbd::wire::handshake::Settings;
+use nbd::wire::{BlockSizes, Command, Export, Request, Style, TransmissionFlags as Flags};
+use units::Nanos;
+
+/// What exports of tests can do.
+pub(crate) const ABLE: Flags = Flags::HAS_FLAGS.with(Flags::SEND_FLUSH).with(Flags::SEND_FUA).with(Flags::SEND_TRIM);
+
+/// The project's server on a thread, until it is dropped.
+pub(crate) struct Served {
+    stopper: Stopper,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Served {
+    /// Serves exports of so many zeroes under these names.
+    pub(crate) fn start(socket: &Path, style: Style, names: &[&str], bytes: u64, flags: Flags) -> Self {
+        let offer = |(store, name): (usize, &&str)| {
+            let (name, description) = ((*name).to_owned(), String::new());
+            let export = Export { name, description, size: bytes, flags, block: BlockSizes::DEFAULT };
+            Offer { export, store, route: None }
+        };
+        let exports: Vec<Offer> = names.iter().enumerate().map(offer).collect();
+        let listeners = vec![Listener::unix(socket).unwrap()];
+        let (sender, receiver) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let store = |_: &Offer| -> Box<dyn Store> { Box::new(Memory::new(bytes, 2 * bytes)) };
+            let server = Server::new(Config {
+                stores: exports.iter().map(store).collect(),
+                exports,
+                system: volume::System::new(&[], 1),
+                listeners,
+                mounts: Vec::new(),
+                connected: Vec::new(),
+                faults: None,
+                identity: None,
+                settings: Settings { style, ..Settings::default() },
+                way: Nanos::ZERO,
+                spin: false,
+                clients_most: 16,
+            });
+            let server = server.unwrap();
+            sender.send(server.stopper()).unwrap();
+            server.run().unwrap();
+        });
+        Self { stopper: receiver.recv().unwrap(), thread: Some(thread) }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        let ended = self.thread.take().map(JoinHandle::join);
+        assert!(ended.is_some_and(|ended| ended.is_ok()) || std::thread::panicking());
+    }
+}
+
+/// One client of a server that knows no option but `NBD_OPT_EXPORT_NAME` and answers simply.
+pub(crate) struct Plain(pub(crate) UnixStream);
+
+impl Plain {
+    /// Lets one client in and does with it what `script` says, on a thread.
+    pub(crate) fn start<F>(socket: &Path, bytes: u64, script: F) -> JoinHandle<()>
+    where
+        F: FnOnce(&mut Self) -> io::Result<()> + Send + 'static,
+    {
+        let listener = UnixListener::bind(socket).unwrap();
+        std::thread::spawn(move || {
+            let mut plain = Self(listener.accept().unwrap().0);
+            // A client that leaves in the middle is what some tests are about.
+            let _ = plain.let_in(bytes).and_then(|()| script(&mut plain));
+        })
+    }
+
+    /// Newstyle that is not fixed, with the padding.
+    fn let_in(&mut self, bytes: u64) -> io::Result<()> {
+        self.0.write_all(b"NBDMAGICIHAVEOPT\0\0")?;
+        let mut option = [0; 4 + 16];
+        self.0.read_exact(&mut option)?;
+        assert_eq!(option[12..], [0, 0, 0, 1, 0, 0, 0, 0], "NBD_OPT_EXPORT_NAME with an empty name");
+        self.0.write_all(&bytes.to_be_bytes())?;
+        self.0.write_all(&ABLE.bits().to_be_bytes())?;
+        self.0.write_all(&[0; 124])
+    }
+
+    /// The next request and the bytes that come with it.
+    pub(crate) fn next(&mut self) -> io::Result<(Request, Vec<u8>)> {
+        let mut head = [0; Request::header_bytes(false)];
+        self.0.read_exact(&mut head)?;
+        let request = Request::decode(&head, false).unwrap().unwrap();
+        let mut payload = vec![0; request.payload(false) as usize];
+        self.0.read_exact(&mut payload)?;
+        Ok((request, payload))
+    }
+
+    /// Says that a request went well, and what a read has read.
+    pub(crate) fn done(&mut self, request: &Request, data: &[u8]) -> io::Result<()> {
+        let mut reply = Vec::new();
+        Style::Simple.done(request, &mut reply);
+        reply.extend_from_slice(data);
+        self.0.write_all(&reply)
+    }
+
+    /// Serves as it should be done, until the client leaves.
+    pub(crate) fn serve(&mut self, bytes: u64) -> io::Result<()> {
+        let mut disk = vec![0; bytes as usize];
+        loop {
+            let (request, payload) = self.next()?;
+            let range = request.offset as usize..(request.offset + request.length) as usize;
+            match request.command {
+                Command::Disconnect => return Ok(()),
+                Command::Read => self.done(&request, &disk[range])?,
+                Command::Write => {
+                    disk[range].copy_from_slice(&payload);
+                    self.done(&request, &[])?;
+                }
+                Command::Flush => {
+                    assert_eq!((request.offset, request.length), (0, 0), "a flush has no place");
+                    self.done(&request, &[])?;
+                }
+                _ => self.done(&request, &[])?,
+            }
+        }
+    }
+}
