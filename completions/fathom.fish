@@ -34,6 +34,7 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'What lim
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Which volume for this load, at what price'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Published benchmark procedures, ready to run'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
@@ -164,6 +165,35 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Carry one out, or go on with it'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l export -d 'Serve VOLUME as the export NAME; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l store -d 'Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l size -d 'How large exports are whose volume does not say it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l memory-limit -d 'Memory that the bytes of each export may take [default: half of what is free]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l allow-destroy -d 'Permit clients to write to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l faults -d 'What goes wrong and how often: eio=0.001,torn=0.1%,stall=0.01%:2s,disconnect=1e-6' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l socket -d 'Listen at this path [default: a private one, unless --listen is given]' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l listen -d 'Listen on TCP, at an address of this host alone unless --insecure; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-certificate -d 'Encrypt connections: the certificate to show, with those that vouch for it, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-key -d 'The key to the certificate, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-clients -d 'Let in only clients whose certificate one of these authorities has signed, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l run -d 'Run CMD with sh while serving, and end with it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l stats -d 'Print what a running server has done so far: its socket or its address' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l metrics -d 'Tell what is done as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l seed -d 'Everything random derives from it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l format -d 'How it is told what was done [default: text; with --run to standard error]' -r -f -a "text\t'For people'
+json\t'One document'
+openmetrics\t'For Prometheus and its kind'"
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -s o -l output -d 'Also write what was done to FILE, by its ending: .json .txt .prom; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
+plain\t'A line now and then'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l direct -d 'Read and write files past the page cache'
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l read-only -d 'Refuse writes'
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l insecure -d 'Permit addresses that other hosts can reach: everybody there may read and write'
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l device -d 'Make a block device of each export, by the kernel\'s nbd driver or else by FUSE and a loop device'
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l cleanup -d 'Take away devices that servers have left which ended without doing so, and nothing else'
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l spin -d 'Keep a processor busy shortly before replies are due: they are less late'
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l on -d 'A modelled volume in place of the jobs\' files' -r
@@ -365,6 +395,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l time_based -d 'Go 
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l unit_base -d 'Print bytes (8), bits (1), or bytes by default (0).' -r -f -a "0\t''
 8\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l uri -d 'The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify -d 'How written blocks are recognised.' -r -f -a "0\t''
 md5\t''
 crc64\t''
@@ -402,18 +433,19 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'W
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "plan" -d 'Which volume for this load, at what price'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "plan" -d 'Which volume for this load, at what price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'The suites there are'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Steps, options, meaning and published figures of one'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Carry one out, or go on with it'

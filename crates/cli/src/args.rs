@@ -46,6 +46,9 @@ enum Command {
     /// Published benchmark procedures, ready to run
     #[command(override_usage = "fathom suite list | show NAME | run NAME [OPTIONS]", after_help = crate::suite::args::HELP)]
     Suite(crate::suite::args::SuiteOptions),
+    /// A modelled volume as a disk, over NBD
+    #[command(override_usage = "fathom serve [OPTIONS] [VOLUME] [--export NAME=VOLUME]...", after_help = crate::serve::args::HELP)]
+    Serve(Box<crate::serve::args::ServeOptions>),
     /// Describe job options: all of them, or one
     Options(OptionsOptions),
     /// Print the completions of a shell
@@ -415,6 +418,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
         Command::Plan(options) => crate::plan::command(&options),
         Command::Catalog(options) => Ok(crate::catalog::command(&options)),
         Command::Suite(options) => crate::suite::command(&options, words),
+        Command::Serve(options) => crate::serve::command(&options),
         Command::Options(options) => Ok(crate::options::command(options.name.as_deref())),
         Command::Completions(options) => Ok(crate::completions::command(Cli::command(), options.shell)),
         Command::Fio => Ok(crate::fio::command(&[])),

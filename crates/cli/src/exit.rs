@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     Distrust,
     /// Ended by this signal; what was measured until then was printed.
     Signal(i32),
+    /// With the code of a command that it ran.
+    Command(u8),
     /// As fio: how many jobs failed, or its code for a signal.
     Fio(u8),
 }
@@ -54,7 +56,7 @@ impl From<Exit> for ExitCode {
             Exit::Environment => 3,
             Exit::Distrust => 4,
             Exit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
-            Exit::Fio(code) => code,
+            Exit::Fio(code) | Exit::Command(code) => code,
         })
     }
 }

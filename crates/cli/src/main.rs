@@ -37,6 +37,7 @@ mod results;
 mod run;
 mod safety;
 mod seeds;
+mod serve;
 mod signals;
 mod sim;
 mod source;

@@ -12,6 +12,7 @@ use report::{Diagnosis, Explained, GridPoint, Style};
 use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
 use crate::plan::Answer;
+use crate::serve::Served;
 use crate::terminal::{Terminal, tell, why};
 
 /// A file for results, opened before the run so that a bad path is found before time is spent.
@@ -48,6 +49,8 @@ const ENDINGS: [(&str, Kind); 7] = [
 /// How text in files is laid out.
 pub(crate) const IN_FILES: Style = Style { width: 100, colour: false };
 
+/// What a server has done can be written as.
+pub(crate) const OF_A_SERVER: &[Kind] = &[Kind::Json, Kind::Text, Kind::OpenMetrics];
 /// What the results of a run can be written as.
 pub(crate) const OF_A_RUN: &[Kind] =
     &[Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics];
@@ -192,6 +195,20 @@ impl Output {
             Kind::Json => report::suite::json(document),
             Kind::Markdown => report::suite::markdown(document),
             _ => report::suite::text(document, IN_FILES),
+        };
+        self.put(&text)
+    }
+
+    /// Writes what a server has done.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_served(&mut self, served: &Served) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Json => served.json(),
+            Kind::OpenMetrics => served.open_metrics(),
+            _ => served.text(),
         };
         self.put(&text)
     }

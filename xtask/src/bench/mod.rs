@@ -1,7 +1,8 @@
-//! Models by themselves (`sim`), and Fathom against the installed fio, in pairs: the same command line for both, one after the other, so that a
+//! Models by themselves (`sim`), the disk server against others (`serve`), and Fathom against the installed fio, in pairs: the same command line for both, one after the other, so that a
 //! machine whose speed drifts bends both alike. What counts is the median of the ratios.
 
 mod cases;
+mod serve;
 mod sim;
 
 use std::path::{Path, PathBuf};
@@ -30,7 +31,12 @@ pub(crate) fn run(wanted: &[&str]) -> Result<()> {
         kept["machine"] = machine();
         keep(&root, "perf/sim.json", &kept)?;
     }
-    if wanted == ["sim"] {
+    if wanted.is_empty() || wanted.contains(&"serve") {
+        let mut kept = serve::run(&fathom)?;
+        kept["machine"] = machine();
+        keep(&root, "perf/serve.json", &kept)?;
+    }
+    if !wanted.is_empty() && wanted.iter().all(|name| ["sim", "serve"].contains(name)) {
         return Ok(());
     }
     let scratch = Scratch::new()?;

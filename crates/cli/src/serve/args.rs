@@ -1,0 +1,123 @@
+//! The words of `fathom serve`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::args::Progress;
+
+pub(crate) const HELP: &str = "\
+Without VOLUME there is no model: requests are answered as fast as the store does them. A volume
+is named as for `fathom sim --on`. Volumes on one machine share its caps; host=NAME puts them on
+others.
+
+Stores: memory (only what is written takes any), zero, pattern and random (read-only content),
+file:PATH (made where it is not there), copy:PATH (changes in memory over an image that is never
+written). Faults by --seed: eio=CHANCE, torn=CHANCE, stall=CHANCE:TIME, disconnect=CHANCE.
+
+--run gives its command the variables uri, unixsocket, exportname, port, statistics and device,
+and ends with its exit code.
+
+Examples:
+  fathom serve gcp/hyperdisk-balanced,size=1TiB,iops=16000
+  fathom serve aws/gp3,size=100GiB --run 'nbdinfo \"$uri\"'
+  fathom serve --export a=gcp/pd-ssd,size=1TiB --export b=gcp/pd-ssd,size=2TiB --socket /run/disks
+  fathom serve hdd/7200rpm --store file:disk.img --listen 127.0.0.1:10809 --metrics 127.0.0.1:9100
+  fathom serve --size 1GiB --run 'fio --name=r --ioengine=nbd --uri=\"$uri\" --rw=randread --size=1g'
+  fathom serve aws/gp3,size=100GiB --device --run 'mkfs.ext4 -q $device'
+  fathom serve --stats /run/disks
+
+Exit codes:
+  0 served until it was stopped            2 usage, nothing was touched
+  3 I/O or environment error               with --run: that of the command";
+
+/// Options of `fathom serve`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServeOptions {
+    /// The volume to serve: PROVIDER/TYPE[@EDITION][,key=value]...
+    #[arg(value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(super) volume: Option<String>,
+    /// Serve VOLUME as the export NAME; may be repeated
+    #[arg(long, value_name = "NAME=[VOLUME]")]
+    pub(super) export: Vec<String>,
+    /// Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]
+    #[arg(long, value_name = "[NAME=]STORE")]
+    pub(super) store: Vec<String>,
+    /// How large exports are whose volume does not say it
+    #[arg(long, value_name = "[NAME=]SIZE")]
+    pub(super) size: Vec<String>,
+    /// Read and write files past the page cache
+    #[arg(long)]
+    pub(super) direct: bool,
+    /// Memory that the bytes of each export may take [default: half of what is free]
+    #[arg(long, value_name = "SIZE")]
+    pub(super) memory_limit: Option<String>,
+    /// Refuse writes
+    #[arg(long)]
+    pub(super) read_only: bool,
+    /// Permit clients to write to this block device although it holds data; may be repeated
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) allow_destroy: Vec<PathBuf>,
+    /// What goes wrong and how often: eio=0.001,torn=0.1%,stall=0.01%:2s,disconnect=1e-6
+    #[arg(long, value_name = "FAULTS")]
+    pub(super) faults: Option<String>,
+    /// Listen at this path [default: a private one, unless --listen is given]
+    #[arg(long, value_name = "PATH")]
+    pub(super) socket: Option<PathBuf>,
+    /// Listen on TCP, at an address of this host alone unless --insecure; may be repeated
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(super) listen: Vec<String>,
+    /// Permit addresses that other hosts can reach: everybody there may read and write
+    #[arg(long)]
+    pub(super) insecure: bool,
+    /// Encrypt connections: the certificate to show, with those that vouch for it, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(super) tls_certificate: Option<PathBuf>,
+    /// The key to the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(super) tls_key: Option<PathBuf>,
+    /// Let in only clients whose certificate one of these authorities has signed, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(super) tls_clients: Option<PathBuf>,
+    /// Make a block device of each export, by the kernel's nbd driver or else by FUSE and a loop device
+    #[arg(long)]
+    pub(super) device: bool,
+    /// Take away devices that servers have left which ended without doing so, and nothing else
+    #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device"])]
+    pub(super) cleanup: bool,
+    /// Run CMD with sh while serving, and end with it
+    #[arg(long, value_name = "CMD")]
+    pub(super) run: Option<String>,
+    /// Print what a running server has done so far: its socket or its address
+    #[arg(long, value_name = "SOCKET|URI", conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics"])]
+    pub(super) stats: Option<String>,
+    /// Tell what is done as OpenMetrics over HTTP, at an address of this host alone unless --insecure
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(super) metrics: Option<String>,
+    /// Keep a processor busy shortly before replies are due: they are less late
+    #[arg(long)]
+    pub(super) spin: bool,
+    /// Everything random derives from it
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// How it is told what was done [default: text; with --run to standard error]
+    #[arg(long, value_enum)]
+    pub(super) format: Option<ServeFormat>,
+    /// Also write what was done to FILE, by its ending: .json .txt .prom; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Vec<PathBuf>,
+    /// Progress on standard error
+    #[arg(long, value_enum, default_value_t = Progress::Auto)]
+    pub(super) progress: Progress,
+}
+
+/// How it is told what was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ServeFormat {
+    /// For people
+    Text,
+    /// One document
+    Json,
+    /// For Prometheus and its kind
+    Openmetrics,
+}

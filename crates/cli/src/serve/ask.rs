@@ -1,0 +1,342 @@
+//! What `fathom serve` is asked: its words made into exports, with everything that is wrong with them at once.
+
+use std::path::PathBuf;
+
+use job::Diagnostic;
+use nbd::server::Identity;
+use nbd::store::faults::Rates;
+use volume::Attachment;
+use volume::catalogue::{self, Measure, quantity};
+
+use super::args::ServeOptions;
+use super::identity::{self, Unusable};
+use super::places::Place;
+use super::sizes;
+use crate::seeds::Seeds;
+use crate::{diagnostics, modelled};
+
+/// What is to be served, before anything is touched.
+pub(super) struct Question {
+    pub(super) wanted: Vec<Wanted>,
+    pub(super) places: Vec<Place>,
+    pub(super) metrics: Option<Place>,
+    pub(super) faults: Rates,
+    pub(super) memory_limit: Option<u64>,
+    pub(super) seed: u64,
+    /// What proves to clients who the server is.
+    pub(super) identity: Option<Identity>,
+}
+
+/// One export.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// What clients ask for.
+    pub(super) name: String,
+    /// Its model: as which volume it goes and on which machine.
+    pub(super) model: Option<Attachment>,
+    pub(super) store: StoreWords,
+    /// How large it is, where that is said: by its volume or by `--size`.
+    pub(super) size: Option<u64>,
+}
+
+/// Where the bytes of an export are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum StoreWords {
+    Memory,
+    Zero,
+    Pattern,
+    Random,
+    File(PathBuf),
+    /// Changes in memory over an image.
+    Copy(PathBuf),
+}
+
+impl StoreWords {
+    fn parse(text: &str) -> Option<Self> {
+        let path = |path: &str| (!path.is_empty()).then(|| PathBuf::from(path));
+        match text.split_once(':') {
+            Some(("file", file)) => path(file).map(Self::File),
+            Some(("copy", file)) => path(file).map(Self::Copy),
+            Some(_) => None,
+            None => match text {
+                "memory" => Some(Self::Memory),
+                "zero" => Some(Self::Zero),
+                "pattern" => Some(Self::Pattern),
+                "random" => Some(Self::Random),
+                _ => None,
+            },
+        }
+    }
+
+    /// The file behind it.
+    pub(super) fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Self::File(path) | Self::Copy(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// In the words of the command line.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Memory => "memory".to_owned(),
+            Self::Zero => "zero".to_owned(),
+            Self::Pattern => "pattern".to_owned(),
+            Self::Random => "random".to_owned(),
+            Self::File(path) => format!("file:{}", path.display()),
+            Self::Copy(path) => format!("copy:{}", path.display()),
+        }
+    }
+}
+
+/// The longest name that the protocol allows, in bytes.
+const NAME_MOST: usize = 4096;
+const STORES: &str =
+    "write memory, zero, pattern, random, file:PATH or copy:PATH, behind NAME= where it is for one export";
+
+impl Question {
+    /// Reads everything.
+    pub(super) fn read(options: &ServeOptions) -> Result<Self, Vec<Diagnostic>> {
+        let mut reader = Reader::default();
+        let mut drafts = reader.exports(options);
+        reader.stores(options, &mut drafts);
+        reader.sizes(options, &mut drafts);
+        let wanted = reader.resolve(options, &drafts);
+        reader.files_that_meet(options, &wanted);
+        if reader.problems.is_empty() {
+            reader.sizes_that_differ(&wanted);
+        }
+        let question = Self {
+            wanted,
+            places: reader.places(options),
+            metrics: options.metrics.as_deref().and_then(|text| reader.place("--metrics", text, options.insecure)),
+            faults: reader.faults(options),
+            memory_limit: options.memory_limit.as_deref().and_then(|text| reader.size("--memory-limit", text, 0)),
+            identity: reader.identity(options),
+            seed: options.seed.unwrap_or_else(|| Seeds::for_many(false)),
+        };
+        if reader.problems.is_empty() { Ok(question) } else { Err(reader.problems) }
+    }
+}
+
+/// An export of which only the words are known.
+struct Draft {
+    name: String,
+    volume: Option<String>,
+    store: StoreWords,
+    size: Option<u64>,
+}
+
+#[derive(Default)]
+struct Reader {
+    problems: Vec<Diagnostic>,
+}
+
+impl Reader {
+    fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
+        let place = diagnostics::place_in_option(option, value, at);
+        self.problems.push(Diagnostic::error("serve", message).at(place).remedy(remedy));
+    }
+
+    /// The names and volumes; the volume that needs no name is the first, and so what clients get who name none.
+    fn exports(&mut self, options: &ServeOptions) -> Vec<Draft> {
+        let draft = |name: &str, volume: Option<&str>| Draft {
+            name: name.to_owned(),
+            volume: volume.map(str::to_owned),
+            store: StoreWords::Memory,
+            size: None,
+        };
+        let mut drafts = Vec::new();
+        if options.volume.is_some() || options.export.is_empty() {
+            drafts.push(draft("", options.volume.as_deref()));
+        }
+        for text in &options.export {
+            let named = text.split_once('=').filter(|(name, _)| !name.contains(['/', ',']) && !name.is_empty());
+            let Some((name, volume)) = named else {
+                let remedy = format!("put a name before it, as in --export data={text}");
+                self.refuse("--export", text, 0..text.len(), &format!("`{text}` names no export"), &remedy);
+                continue;
+            };
+            if name.len() > NAME_MOST {
+                let remedy = format!("use at most {NAME_MOST} bytes, as the protocol has it");
+                self.refuse("--export", text, 0..name.len(), "the name is too long", &remedy);
+            } else if drafts.iter().any(|known: &Draft| known.name == name) {
+                let message = format!("there are two exports `{name}`");
+                self.refuse("--export", text, 0..name.len(), &message, "give each a name of its own");
+            }
+            drafts.push(draft(name, Some(volume).filter(|volume| !volume.is_empty())));
+        }
+        drafts
+    }
+
+    fn stores(&mut self, options: &ServeOptions, drafts: &mut [Draft]) {
+        for text in &options.store {
+            let (name, at) = if StoreWords::parse(text).is_some() { (None, 0) } else { named(text) };
+            let Some(store) = StoreWords::parse(&text[at..]) else {
+                self.refuse("--store", text, at..text.len(), &format!("there is no store `{}`", &text[at..]), STORES);
+                continue;
+            };
+            self.for_each("--store", text, name, drafts, |draft| draft.store = store.clone());
+        }
+    }
+
+    fn sizes(&mut self, options: &ServeOptions, drafts: &mut [Draft]) {
+        for text in &options.size {
+            let (name, at) = named(text);
+            let Some(size) = self.size("--size", text, at) else { continue };
+            self.for_each("--size", text, name, drafts, |draft| draft.size = Some(size));
+        }
+    }
+
+    /// Changes the export of a name, or all of them.
+    fn for_each(
+        &mut self,
+        option: &str,
+        text: &str,
+        name: Option<&str>,
+        drafts: &mut [Draft],
+        change: impl Fn(&mut Draft),
+    ) {
+        let meant = |draft: &&mut Draft| name.is_none_or(|name| name == draft.name);
+        if drafts.iter_mut().filter(meant).map(change).count() == 0 {
+            let name = name.unwrap_or_default();
+            let near = units::closest(name, drafts.iter().map(|draft| draft.name.as_str()));
+            let remedy = near.map_or("add it with --export".to_owned(), |near| format!("did you mean `{near}`?"));
+            self.refuse(option, text, 0..name.len(), &format!("there is no export `{name}`"), &remedy);
+        }
+    }
+
+    /// A size of at least a sector, from a place in the text of an option on.
+    fn size(&mut self, option: &str, text: &str, at: usize) -> Option<u64> {
+        let remedy = format!("write, for example, {option} 10GiB");
+        match quantity(&text[at..], Measure::Size) {
+            Ok(bytes) if bytes >= 512.0 && bytes < i64::MAX as f64 => return Some(bytes as u64),
+            Ok(_) => self.refuse(option, text, at..text.len(), "not between 512 bytes and 8 EiB", &remedy),
+            Err(message) => self.refuse(option, text, at..text.len(), &message, &remedy),
+        }
+        None
+    }
+
+    /// Looks the volumes up, together: some limits go by what else hangs on the machine.
+    fn resolve(&mut self, options: &ServeOptions, drafts: &[Draft]) -> Vec<Wanted> {
+        let words: Vec<Option<String>> = drafts.iter().map(|draft| self.words(options, draft)).collect();
+        let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
+        let specs = match catalogue::resolve_all(&asked, &modelled::read_file) {
+            Ok(resolved) => resolved.into_iter().map(|volume| volume.spec).collect(),
+            Err(problems) => {
+                let shown = |problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem));
+                self.problems.extend(problems.iter().map(shown));
+                Vec::new()
+            }
+        };
+        let mut specs = specs.into_iter();
+        drafts
+            .iter()
+            .map(|draft| {
+                let spec = draft.volume.as_ref().and_then(|_| specs.next());
+                let model = spec.map(|spec| Attachment { spec, volume: draft.name.clone() });
+                let size = model.as_ref().map(|model| model.spec.size.get()).or(draft.size);
+                Wanted { name: draft.name.clone(), model, store: draft.store.clone(), size }
+            })
+            .collect()
+    }
+
+    /// The words of a volume, with the size that `--size` gives it.
+    fn words(&mut self, options: &ServeOptions, draft: &Draft) -> Option<String> {
+        let volume = draft.volume.as_ref()?;
+        let Some(size) = draft.size else { return Some(volume.clone()) };
+        if volume.split(',').skip(1).any(|pair| pair.trim_start().starts_with("size=")) {
+            if let Some(text) = options.size.iter().find(|text| named(text).0.is_none_or(|name| name == draft.name)) {
+                let message = format!("`{volume}` says how large it is");
+                self.refuse("--size", text, 0..text.len(), &message, "say it in one place");
+            }
+            return Some(volume.clone());
+        }
+        Some(modelled::with_key(volume, "size", &format!("{}KiB", size as f64 / 1024.0)))
+    }
+
+    /// Two exports that write to one file would not know of each other.
+    fn files_that_meet(&mut self, options: &ServeOptions, wanted: &[Wanted]) {
+        let real = |wanted: &Wanted| {
+            let path = wanted.store.path()?;
+            Some(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+        };
+        let writes = |wanted: &Wanted| matches!(wanted.store, StoreWords::File(_)) && !options.read_only;
+        for (index, one) in wanted.iter().enumerate() {
+            let Some(path) = real(one) else { continue };
+            let meets = |other: &&Wanted| real(other).as_ref() == Some(&path) && (writes(one) || writes(other));
+            if let Some(other) = wanted[..index].iter().find(meets) {
+                let text = one.store.text();
+                let message = format!("the exports `{}` and `{}` would write to one file", other.name, one.name);
+                let remedy = "give each a file of its own, or serve them with --read-only or from copy:PATH";
+                self.refuse("--store", &text, 0..text.len(), &message, remedy);
+            }
+        }
+    }
+
+    fn sizes_that_differ(&mut self, wanted: &[Wanted]) {
+        for (wanted, (message, remedy)) in wanted.iter().filter_map(|wanted| Some((wanted, sizes::problem(wanted)?))) {
+            match wanted.store.path() {
+                Some(_) => {
+                    let text = wanted.store.text();
+                    self.refuse("--store", &text, 0..text.len(), &message, &remedy);
+                }
+                None => self.problems.push(Diagnostic::error("serve", message).remedy(remedy)),
+            }
+        }
+    }
+
+    fn faults(&mut self, options: &ServeOptions) -> Rates {
+        match options.faults.as_deref().map(Rates::parse) {
+            None => Rates::default(),
+            Some(Ok(rates)) => rates,
+            Some(Err(problems)) => {
+                let shown = |problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem));
+                self.problems.extend(problems.iter().map(shown));
+                Rates::default()
+            }
+        }
+    }
+
+    fn identity(&mut self, options: &ServeOptions) -> Option<Identity> {
+        identity::read(options).unwrap_or_else(|refused| {
+            for Unusable { option, value, reason, remedy } in refused {
+                self.refuse(option, &value, 0..value.len(), &reason, remedy);
+            }
+            None
+        })
+    }
+
+    /// Where to listen.
+    fn places(&mut self, options: &ServeOptions) -> Vec<Place> {
+        let mut places = Vec::new();
+        if options.socket.is_some() || options.listen.is_empty() {
+            places.push(Place::Unix(options.socket.clone()));
+        }
+        places.extend(
+            options
+                .listen
+                .iter()
+                .filter_map(|text| self.place("--listen", text, options.insecure || options.tls_key.is_some())),
+        );
+        places
+    }
+
+    fn place(&mut self, option: &str, text: &str, insecure: bool) -> Option<Place> {
+        match Place::tcp(text, insecure) {
+            Ok(place) => Some(place),
+            Err((message, remedy)) => {
+                self.refuse(option, text, 0..text.len(), &message, &remedy);
+                None
+            }
+        }
+    }
+}
+
+/// The name before a value, if there is one, and where the value begins.
+fn named(text: &str) -> (Option<&str>, usize) {
+    match text.split_once('=') {
+        Some((name, _)) => (Some(name), name.len() + 1),
+        None => (None, 0),
+    }
+}

@@ -1,0 +1,90 @@
+//! The command that `--run` runs beside the server.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::figures::Known;
+use super::places::Open;
+use crate::exit::Exit;
+
+/// A command at work.
+pub(super) struct Running {
+    child: Child,
+    /// Whether it has a process group of its own, with all that it has started.
+    own_group: bool,
+}
+
+/// How long a command may take to end once it is asked to.
+const GRACE: Duration = Duration::from_secs(5);
+
+impl Running {
+    /// Starts a command of the shell with what it has to know as variables.
+    ///
+    /// # Errors
+    /// Where there is no shell, or no process to be had.
+    pub(super) fn start(command: &str, variables: Vec<(&'static str, OsString)>) -> std::io::Result<Self> {
+        // On a terminal only the group in front may read what is typed, and Ctrl-C reaches all of it.
+        let own_group = !std::io::stdin().is_terminal();
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(command).envs(variables);
+        if own_group {
+            shell.process_group(0);
+        }
+        Ok(Self { child: shell.spawn()?, own_group })
+    }
+
+    /// How it has ended, if it has.
+    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Asks it to end, and ends it if it does not.
+    pub(super) fn stop(&mut self) -> Option<ExitStatus> {
+        self.signal(Signal::TERM);
+        let asked = Instant::now();
+        while asked.elapsed() < GRACE {
+            if let Some(status) = self.ended() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.signal(Signal::KILL);
+        self.child.wait().ok()
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.child);
+        // It may have ended just now.
+        let _ = if self.own_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
+    }
+}
+
+/// What the command is told, as `nbdkit --run` tells it: <https://libguestfs.org/nbdkit-captive.1.html>.
+pub(super) fn variables(known: &[Known], places: &[Open], control: &Path) -> Vec<(&'static str, OsString)> {
+    let first = known.first();
+    let uri = first.and_then(|known| known.uris.first()).cloned().unwrap_or_default();
+    let socket = places.iter().find_map(|place| if let Open::Unix(path) = place { Some(path) } else { None });
+    let port =
+        places.iter().find_map(|place| if let Open::Tcp { address, .. } = place { Some(address.port()) } else { None });
+    vec![
+        ("uri", uri.into()),
+        ("unixsocket", socket.cloned().unwrap_or_default().into()),
+        ("exportname", first.map(|known| known.name.clone()).unwrap_or_default().into()),
+        ("port", port.map(|port| port.to_string()).unwrap_or_default().into()),
+        ("statistics", control.into()),
+    ]
+}
+
+/// The code with which a program ends that a command ran in: the command's, as shells have it.
+pub(super) fn exit(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Command(u8::try_from(code).unwrap_or(u8::MAX)),
+        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+    }
+}

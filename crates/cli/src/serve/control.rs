@@ -1,0 +1,111 @@
+//! Live statistics: told at a socket beside the server's own, by a thread of its own.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nbd::server::Listener;
+
+use super::args::ServeFormat;
+use super::figures::{SCHEMA, Served};
+use super::places;
+use super::recent::View;
+use crate::terminal::why;
+
+/// A socket at which statistics are told; its file goes with it.
+pub(super) struct Control {
+    path: PathBuf,
+    listener: Listener,
+}
+
+/// How long a server may take to answer, and somebody who asks to listen.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long nobody is let in where one could not be.
+const REST: Duration = Duration::from_millis(500);
+
+impl Control {
+    /// Listens at a path that only its owner may use.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    pub(super) fn listen(path: PathBuf) -> Result<Self, String> {
+        let listener = Listener::unix(&path).map_err(|error| places::refused_path(&path, &error))?;
+        Ok(Self { path, listener })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Tells everybody who comes, until the program ends.
+    ///
+    /// # Errors
+    /// Where the kernel gives no second descriptor.
+    pub(super) fn tell(&self, view: View) -> std::io::Result<()> {
+        let listener = UnixListener::from(self.listener.try_clone_file()?);
+        listener.set_nonblocking(false)?;
+        std::thread::Builder::new().name("statistics".into()).spawn(move || {
+            each(listener.incoming(), |mut client: UnixStream| {
+                let _ = client.set_write_timeout(Some(PATIENCE));
+                let _ = client.write_all(view.served().json().as_bytes());
+            });
+        })?;
+        Ok(())
+    }
+}
+
+/// Sees to everybody who comes, one after the other. Where there is no descriptor for somebody, he comes again at once and
+/// is waited for.
+pub(super) fn each<T>(incoming: impl Iterator<Item = std::io::Result<T>>, mut see_to: impl FnMut(T)) {
+    for client in incoming {
+        match client {
+            Ok(client) => see_to(client),
+            Err(_) => std::thread::sleep(REST),
+        }
+    }
+}
+
+/// What a running server tells of itself.
+///
+/// # Errors
+/// Where none is there, or it is no server of ours.
+pub(super) fn ask(address: &str) -> Result<Served, String> {
+    let path = places::control_at(address)?;
+    let shown = path.display();
+    let refused = |error| format!("--stats {address}: no server tells its statistics at {shown}: {}", why(&error));
+    let mut client = UnixStream::connect(&path).map_err(refused)?;
+    client.set_read_timeout(Some(PATIENCE)).map_err(refused)?;
+    let mut text = String::new();
+    client.read_to_string(&mut text).map_err(refused)?;
+    let served: Result<Served, _> = serde_json::from_str(&text);
+    served.ok().filter(|served| served.schema == SCHEMA).ok_or_else(|| {
+        format!("--stats {address}: what is told at {shown} is not understood: ask with the fathom that serves")
+    })
+}
+
+impl Served {
+    /// In a format.
+    pub(super) fn document(&self, format: ServeFormat) -> String {
+        match format {
+            ServeFormat::Text => self.text(),
+            ServeFormat::Json => self.json(),
+            ServeFormat::Openmetrics => self.open_metrics(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_cannot_be_let_in_is_not_tried_again_at_once() {
+        let refused = || std::io::Error::from_raw_os_error(24);
+        let (began, mut seen) = (std::time::Instant::now(), Vec::new());
+        each([Ok(1), Err(refused()), Ok(2)].into_iter(), |client| seen.push((client, began.elapsed() >= REST)));
+        assert_eq!(seen, [(1, false), (2, true)]);
+    }
+}

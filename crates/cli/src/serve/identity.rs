@@ -1,0 +1,67 @@
+//! What the server shows to prove who it is: `--tls-certificate` and its company.
+
+use std::path::Path;
+
+use nbd::server::{Identity, IdentityError, Pem};
+
+use super::args::ServeOptions;
+
+/// What is wrong with an option: the option, its value, the reason, the remedy.
+pub(super) struct Unusable {
+    pub(super) option: &'static str,
+    pub(super) value: String,
+    pub(super) reason: String,
+    pub(super) remedy: &'static str,
+}
+
+/// Reads certificates and key; `None` where connections are not encrypted.
+///
+/// # Errors
+/// All files that cannot be read, else all that is wrong with what they hold.
+pub(super) fn read(options: &ServeOptions) -> Result<Option<Identity>, Vec<Unusable>> {
+    let texts = [Pem::Certificate, Pem::Key, Pem::Authorities].map(|pem| text(options, pem).transpose());
+    let (chain, key, authorities) = match texts {
+        [Ok(Some(chain)), Ok(Some(key)), Ok(authorities)] => (chain, key, authorities),
+        texts => {
+            let refused: Vec<_> = texts.into_iter().filter_map(Result::err).collect();
+            return if refused.is_empty() { Ok(None) } else { Err(refused) };
+        }
+    };
+    let identity = Identity::from_pem(&chain, &key, authorities.as_deref()).map(Some);
+    identity.map_err(|errors| errors.iter().map(|error| unusable(options, error)).collect())
+}
+
+fn option(options: &ServeOptions, pem: Pem) -> (&'static str, Option<&Path>) {
+    let (option, path) = match pem {
+        Pem::Certificate => ("--tls-certificate", &options.tls_certificate),
+        Pem::Key => ("--tls-key", &options.tls_key),
+        Pem::Authorities => ("--tls-clients", &options.tls_clients),
+    };
+    (option, path.as_deref())
+}
+
+fn text(options: &ServeOptions, pem: Pem) -> Option<Result<Vec<u8>, Unusable>> {
+    let (option, path) = option(options, pem);
+    path.map(|path| {
+        std::fs::read(path).map_err(|error| Unusable {
+            option,
+            value: path.display().to_string(),
+            reason: format!("it cannot be read: {error}"),
+            remedy: "name a file that is there and that this user can read",
+        })
+    })
+}
+
+fn unusable(options: &ServeOptions, error: &IdentityError) -> Unusable {
+    let (pem, remedy) = match error {
+        IdentityError::Unreadable { text, .. } => {
+            (*text, "give a file in PEM (-----BEGIN …), as openssl, certtool and cert-manager write them")
+        }
+        IdentityError::Encrypted => (Pem::Key, "give it without one: openssl pkey -in FILE -out PLAIN"),
+        IdentityError::Mismatch => (Pem::Key, "give the key that the certificate was made with"),
+        IdentityError::Unusable(_) => (Pem::Certificate, "see what it says: openssl x509 -noout -text -in FILE"),
+    };
+    let (option, path) = option(options, pem);
+    let value = path.map(|path| path.display().to_string()).unwrap_or_default();
+    Unusable { option, value, reason: error.to_string(), remedy }
+}

@@ -1,0 +1,97 @@
+//! `fathom serve`: a modelled volume as a disk that any program can use, over NBD.
+//!
+//! The server is one thread, this one. Beside it there are threads that never touch it: one waits for signals and for the
+//! command of `--run`, two tell at a socket and over HTTP what the server has shown of itself.
+
+pub(crate) mod args;
+mod ask;
+mod child;
+mod control;
+mod devices;
+mod figures;
+mod hints;
+mod identity;
+mod metrics;
+mod offers;
+mod opening;
+mod page;
+mod places;
+mod recent;
+mod scene;
+mod sizes;
+mod steward;
+mod stores;
+
+use crate::args::Progress;
+use crate::display::Display;
+use crate::events::Events;
+use crate::exit::Exit;
+use crate::outputs::{self, OF_A_SERVER, Output, deliver};
+use crate::refusal::Refusal;
+use crate::signals::Signals;
+use crate::terminal::{tell, why};
+use args::{ServeFormat, ServeOptions};
+use ask::Question;
+pub(crate) use figures::Served;
+use scene::Scene;
+use steward::Steward;
+
+/// Serves until it is stopped, or asks a server that does.
+pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
+    if options.cleanup {
+        return Ok(devices::clean());
+    }
+    let Some(address) = &options.stats else { return serve(options) };
+    let served = control::ask(address).map_err(|problem| Exit::environment(&problem))?;
+    Ok(outputs::say(&served.document(options.format.unwrap_or(ServeFormat::Text))))
+}
+
+/// The system's refusal of something.
+fn cannot(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
+    move |error| Exit::environment(&format!("{what}: {}", why(&error)))
+}
+
+/// Reads, checks, serves, tells.
+fn serve(options: &ServeOptions) -> Result<Exit, Exit> {
+    let question = Question::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
+    let dangers = stores::dangers(options, &question.wanted, &options.allow_destroy);
+    if !dangers.is_empty() {
+        return Err(Refusal::Words(dangers).told());
+    }
+    let opened = Output::open(&options.output, OF_A_SERVER);
+    let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
+    let signals = Signals::listen()?;
+    let mut scene = Scene::set(options, &question).map_err(|problem| Exit::environment(&problem))?;
+    let view = scene.view();
+    scene.tell_others(&view).map_err(cannot("cannot start a thread"))?;
+    let opening = scene.opening(options.run.clone());
+    let display = Display::new(progress(options), Events::none());
+    let steward = Steward { signals, stopper: scene.server.stopper(), view: view.clone(), display };
+    let watch = steward.begin(opening).map_err(cannot("cannot start a thread"))?;
+    let Scene { server, control, .. } = scene;
+    let done = server.run();
+    let exit = watch.end();
+    drop(control);
+    let snapshot = done.map_err(cannot("the server cannot go on"))?;
+    Ok(conclude(options, &view.of(&snapshot), &mut files, exit))
+}
+
+/// What a command writes is not to be mixed with progress.
+fn progress(options: &ServeOptions) -> Progress {
+    if options.run.is_some() && options.progress == Progress::Auto { Progress::Off } else { options.progress }
+}
+
+/// Tells what was done. Standard output belongs to the command where there is one, unless a format was asked for.
+fn conclude(options: &ServeOptions, served: &Served, files: &mut [Output], exit: Exit) -> Exit {
+    let said = match (options.format, &options.run) {
+        (None, Some(_)) => {
+            tell(&served.text());
+            Exit::Good
+        }
+        (format, _) => outputs::say(&served.document(format.unwrap_or(ServeFormat::Text))),
+    };
+    match (exit, deliver(files, said, |file| file.write_served(served))) {
+        (Exit::Good, delivered) => delivered,
+        (exit, _) => exit,
+    }
+}

@@ -1,0 +1,92 @@
+//! What clients are told of the exports.
+
+use nbd::server::Offer;
+use nbd::store::{Abilities, Store};
+use nbd::wire::{BlockSizes, Export, TransmissionFlags as Flags};
+use volume::{Attachment, Behaviour};
+
+use super::ask::Wanted;
+use super::figures::Known;
+use super::places::Open;
+
+/// What stands behind an export, as descriptions have it: at most so many bytes (protocol document, "strings").
+const DESCRIPTION_MOST: usize = 4096;
+
+/// The exports, each with its own store, and the ways of those that have a model.
+pub(super) fn offers(wanted: &[Wanted], stores: &[Box<dyn Store>], read_only: bool) -> (Vec<Offer>, Vec<Attachment>) {
+    let mut attachments = Vec::new();
+    let offers = wanted.iter().zip(stores).enumerate().map(|(store, (wanted, bytes))| {
+        let route = wanted.model.as_ref().map(|model| {
+            attachments.push(model.clone());
+            attachments.len() - 1
+        });
+        Offer { export: export(wanted, bytes.as_ref(), read_only), store, route }
+    });
+    (offers.collect(), attachments)
+}
+
+fn export(wanted: &Wanted, store: &dyn Store, read_only: bool) -> Export {
+    let mut description = match &wanted.model {
+        Some(model) => model.spec.name.clone(),
+        None => format!("{} without a model", wanted.store.text()),
+    };
+    while description.len() > DESCRIPTION_MOST {
+        description.pop();
+    }
+    let turns = wanted.model.as_ref().is_some_and(|model| matches!(model.spec.behaviour, Behaviour::Drive(_)));
+    let flags = flags(store.abilities(), read_only);
+    Export {
+        name: wanted.name.clone(),
+        description,
+        size: store.size(),
+        flags: if turns { flags | Flags::ROTATIONAL } else { flags },
+        block: BlockSizes::DEFAULT,
+    }
+}
+
+/// One thread serves all clients, so that a flush of one is a flush of all (`CAN_MULTI_CONN`).
+fn flags(abilities: Abilities, read_only: bool) -> Flags {
+    let all = Flags::HAS_FLAGS | Flags::SEND_FLUSH | Flags::SEND_DF | Flags::SEND_CACHE | Flags::CAN_MULTI_CONN;
+    if read_only || !abilities.write {
+        return all | Flags::READ_ONLY;
+    }
+    let mut flags = all | Flags::SEND_FUA | Flags::SEND_WRITE_ZEROES;
+    if abilities.trim {
+        flags = flags | Flags::SEND_TRIM;
+    }
+    if abilities.fast_zero {
+        flags = flags | Flags::SEND_FAST_ZERO;
+    }
+    flags
+}
+
+/// What is told of the exports to those who ask how they do.
+pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open]) -> Vec<Known> {
+    let all = wanted.iter().zip(offers);
+    all.map(|(wanted, offer)| Known {
+        name: wanted.name.clone(),
+        uris: places.iter().map(|place| place.uri(&wanted.name).to_string()).collect(),
+        volume: wanted.model.as_ref().map(|model| model.spec.name.clone()),
+        store: wanted.store.text(),
+        size_bytes: offer.export.size,
+        read_only: offer.export.flags.contains(Flags::READ_ONLY),
+        route: offer.route,
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_written_offers_no_way_of_writing() {
+        let able = Abilities { write: true, trim: true, fast_zero: true };
+        let writing = Flags::SEND_FUA | Flags::SEND_TRIM | Flags::SEND_WRITE_ZEROES | Flags::SEND_FAST_ZERO;
+        assert!(flags(able, false).contains(writing) && !flags(able, false).contains(Flags::READ_ONLY));
+        for flags in [flags(able, true), flags(Abilities::default(), false)] {
+            assert!(flags.contains(Flags::READ_ONLY | Flags::CAN_MULTI_CONN));
+            assert_eq!(flags.without(writing), flags);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What happens once the server is at work: its devices are made, then the command of `--run` is started or users are told
+//! what they can do.
+
+use std::ffi::OsString;
+
+use engine::block::{Device, DeviceDraft};
+
+use super::child::Running;
+use super::devices;
+use crate::terminal::{tell, why};
+
+/// All that is to be done then.
+pub(super) struct Opening {
+    pub(super) drafts: Vec<DeviceDraft>,
+    /// The command of `--run`.
+    pub(super) command: Option<String>,
+    pub(super) hints: String,
+    pub(super) variables: Vec<(&'static str, OsString)>,
+}
+
+/// An open server.
+#[derive(Default)]
+pub(super) struct Opened {
+    pub(super) devices: Vec<Device>,
+    pub(super) child: Option<Running>,
+}
+
+impl Opening {
+    /// Does it. Waits for the server, so another thread runs that.
+    ///
+    /// # Errors
+    /// The system's refusal; then nothing is left of it.
+    pub(super) fn open(self) -> Result<Opened, String> {
+        let devices = devices::attach(self.drafts)?;
+        let Some(command) = self.command else {
+            tell(&self.hints);
+            devices.iter().for_each(|device| tell(&format!("  {:<11} {}\n", "device", device.path().display())));
+            return Ok(Opened { devices, child: None });
+        };
+        let mut variables = self.variables;
+        let device = devices.first().map(|device| device.path().as_os_str().to_owned()).unwrap_or_default();
+        variables.push(("device", device));
+        match Running::start(&command, variables) {
+            Ok(child) => Ok(Opened { devices, child: Some(child) }),
+            Err(error) => {
+                devices::tear_down(devices);
+                Err(format!("--run: cannot start sh: {}", why(&error)))
+            }
+        }
+    }
+}

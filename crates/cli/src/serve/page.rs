@@ -1,0 +1,157 @@
+//! What a server has done, for people.
+
+use std::fmt::Write;
+
+use units::{Bytes, count, grouped, percent, significant};
+
+use super::figures::{ExportFigures, KindFigures, PunctualityFigures, Served, StageFigures};
+
+impl Served {
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let mut page =
+            format!("fathom {}  served for {} s  seed {}\n", self.version, significant(self.served_secs, 3), self.seed);
+        for export in &self.exports {
+            page.push_str(&self::export(export));
+        }
+        page.push_str(&stages(&self.stages));
+        if let Some(punctuality) = &self.punctuality {
+            page.push_str(&self::punctuality(punctuality));
+        }
+        page
+    }
+}
+
+fn export(export: &ExportFigures) -> String {
+    let name = if export.name.is_empty() { "the default export" } else { &export.name };
+    let volume = export.volume.as_deref().unwrap_or("no model");
+    let read_only = if export.read_only { ", read-only" } else { "" };
+    let size = Bytes::new(export.size_bytes);
+    let mut page = format!("\n{name}: {volume}\n  {size} in {}{read_only}, {}", export.store, connections(export));
+    if export.kinds.is_empty() {
+        page.push_str(", no requests\n");
+        return page;
+    }
+    let heads = ["", "operations", "errors", "IOPS", "MiB/s", "mean", "p50", "p99", "IOPS now"];
+    page.push_str("\n\n");
+    page.push_str(&row(heads.map(str::to_owned)));
+    for kind in &export.kinds {
+        page.push_str(&row(cells(kind)));
+    }
+    page
+}
+
+fn connections(export: &ExportFigures) -> String {
+    let plural = if export.connections == 1 { "" } else { "s" };
+    let now = match export.connected {
+        0 => String::new(),
+        connected => format!(" ({connected} now, {} requests in flight)", export.in_flight),
+    };
+    format!("{} connection{plural}{now}", export.connections)
+}
+
+fn cells(kind: &KindFigures) -> [String; 9] {
+    let time = |pick: fn(&super::figures::LatencyFigures) -> f64| {
+        kind.latency.as_ref().map_or("-".to_owned(), |l| time(pick(l)))
+    };
+    [
+        kind.kind.clone(),
+        grouped(kind.operations),
+        grouped(kind.errors),
+        count(rounded(kind.iops)),
+        significant(kind.bytes_per_sec / Bytes::MIB as f64, 3),
+        time(|latency| latency.mean_ns),
+        time(|latency| latency.p50_ns as f64),
+        time(|latency| latency.p99_ns as f64),
+        count(rounded(kind.recent_iops)),
+    ]
+}
+
+/// Rates of more than a few a second have no decimals.
+fn rounded(rate: f64) -> f64 {
+    if rate >= 10.0 { rate.round() } else { rate }
+}
+
+fn row([head, cells @ ..]: [String; 9]) -> String {
+    let mut line = format!("  {head:<6}");
+    for (cell, width) in cells.iter().zip([13, 8, 9, 9, 10, 10, 10, 10]) {
+        let _ = write!(line, "{cell:>width$}");
+    }
+    line.push('\n');
+    line
+}
+
+fn stages(stages: &[StageFigures]) -> String {
+    let used: Vec<&StageFigures> = stages.iter().filter(|stage| stage.requests > 0).collect();
+    if used.is_empty() {
+        return String::new();
+    }
+    let width = used.iter().map(|stage| title(stage).chars().count()).max().unwrap_or(0);
+    let mut page = format!(
+        "\n  {:<width$}{:>9}{:>13}{:>10}{:>12}\n",
+        "limits of the model", "used", "requests", "decided", "held back"
+    );
+    for stage in used {
+        let share = percent(stage.decided as f64 / stage.requests as f64);
+        let delay = time(stage.delay_secs * 1e9 / stage.requests as f64);
+        let _ = write!(page, "  {:<width$}{:>9}", title(stage), percent(stage.used_share));
+        let _ = writeln!(page, "{:>13}{share:>10}{delay:>12}", grouped(stage.requests));
+    }
+    page
+}
+
+/// What a limit is and whose, where it is not an export's alone.
+fn title(stage: &StageFigures) -> String {
+    let whose = if stage.owner.is_empty() { String::new() } else { format!(" of {}", stage.owner) };
+    format!("{}{whose}", stage.name)
+}
+
+fn punctuality(seen: &PunctualityFigures) -> String {
+    let manner = if seen.mean_ns < 0.0 { "early" } else { "late" };
+    let way = match seen.way_ns {
+        0 => String::new(),
+        way_ns => format!(",\n  {} of which are taken off for the way to the client and back", time(way_ns as f64)),
+    };
+    format!(
+        "\n  replies left {} {manner} on average (p50 {}, p99 {}) of the {} that the model asks for{way}\n",
+        time(seen.mean_ns.abs()),
+        time(seen.p50_ns as f64),
+        time(seen.p99_ns as f64),
+        time(seen.model_mean_ns),
+    )
+}
+
+/// A time in the unit that suits it.
+fn time(ns: f64) -> String {
+    match ns.abs() {
+        t if t < 1e3 => format!("{ns:.0} ns"),
+        t if t < 999.5e3 => format!("{} us", significant(ns / 1e3, 3)),
+        t if t < 999.5e6 => format!("{} ms", significant(ns / 1e6, 3)),
+        _ => format!("{} s", significant(ns / 1e9, 3)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units_that_suit_them() {
+        let times = [0.0, 850.0, 12_345.0, 999_600.0, 1_020_000.0, 2.5e9].map(time);
+        assert_eq!(times, ["0 ns", "850 ns", "12.3 us", "1.00 ms", "1.02 ms", "2.50 s"]);
+    }
+
+    #[test]
+    fn lateness_below_zero_is_earliness() {
+        let seen = PunctualityFigures {
+            replies: 1,
+            mean_ns: -2_000.0,
+            p50_ns: 0,
+            p99_ns: 70_000,
+            model_mean_ns: 1e6,
+            way_ns: 30_000,
+        };
+        let text = punctuality(&seen);
+        assert!(text.contains("left 2.00 us early") && text.contains("30.0 us of which are taken off"), "{text}");
+    }
+}

@@ -1,0 +1,192 @@
+//! Where a server listens.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nbd::server::Listener;
+use nbd::wire::handshake::Tls;
+use nbd::wire::{Uri, uri};
+
+use crate::terminal::why;
+
+/// A place to listen at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A unix socket; without a path one that only this user finds.
+    Unix(Option<PathBuf>),
+    /// TCP.
+    Tcp(SocketAddr),
+}
+
+impl Place {
+    /// An address of TCP; what is wrong with it, and the remedy.
+    pub(super) fn tcp(text: &str, safe: bool) -> Result<Self, (String, String)> {
+        let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
+        let local = local.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+        let Some(address) = local.or_else(|| text.parse().ok()) else {
+            let remedy = format!("write, for example, 127.0.0.1:{} or [::1]:{}", uri::PORT, uri::PORT);
+            return Err((format!("`{text}` is no address with a port"), remedy));
+        };
+        if !address.ip().to_canonical().is_loopback() && !safe {
+            let remedy = format!(
+                "use 127.0.0.1:{}, encrypt with --tls-certificate and --tls-key, or add --insecure where that is wanted",
+                address.port()
+            );
+            return Err((format!("other hosts can reach {address}, and nothing is encrypted"), remedy));
+        }
+        Ok(Self::Tcp(address))
+    }
+}
+
+/// Where a server listens by now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    Unix(PathBuf),
+    Tcp {
+        address: SocketAddr,
+        /// Whether connections are encrypted.
+        tls: bool,
+    },
+}
+
+impl Open {
+    /// Listens at a place. Where connections can be encrypted, those of TCP must be.
+    ///
+    /// # Errors
+    /// The system's refusal, with the place and the remedy.
+    pub(super) fn listen(place: &Place, encrypts: bool) -> Result<(Listener, Self), String> {
+        match place {
+            Place::Unix(path) => {
+                let path = match path {
+                    Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+                    None => private_directory()?.join(format!("serve-{}.sock", std::process::id())),
+                };
+                let listener = Listener::unix(&path).map_err(|error| refused_path(&path, &error))?;
+                let tls = if encrypts { Tls::Offered } else { Tls::Off };
+                Ok((listener.with_tls(tls), Self::Unix(path)))
+            }
+            Place::Tcp(address) => {
+                let listener =
+                    Listener::tcp(*address).map_err(|error| refused_address("--listen", *address, &error))?;
+                let address = listener.address().unwrap_or(*address);
+                let tls = if encrypts { Tls::Required } else { Tls::Off };
+                Ok((listener.with_tls(tls), Self::Tcp { address, tls: encrypts }))
+            }
+        }
+    }
+
+    /// The address of an export there.
+    pub(super) fn uri(&self, export: &str) -> Uri {
+        use std::os::unix::ffi::OsStrExt;
+        let server = match self {
+            Self::Unix(path) => uri::Server::Unix(path.as_os_str().as_bytes().to_vec()),
+            Self::Tcp { address, .. } => uri::Server::Tcp { host: reachable(address.ip()), port: address.port() },
+        };
+        Uri { tls: matches!(self, Self::Tcp { tls: true, .. }), server, export: export.to_owned() }
+    }
+
+    /// Where the statistics of the server are told.
+    ///
+    /// # Errors
+    /// Where this user has no private directory.
+    pub(super) fn control(&self) -> Result<PathBuf, String> {
+        match self {
+            Self::Unix(path) => Ok(control_of(path)),
+            Self::Tcp { address, .. } => Ok(private_directory()?.join(format!("tcp-{}.stats", address.port()))),
+        }
+    }
+}
+
+/// Where the statistics of the server behind a unix socket are told.
+pub(super) fn control_of(path: &Path) -> PathBuf {
+    let mut control = path.as_os_str().to_owned();
+    control.push(".stats");
+    control.into()
+}
+
+/// Where statistics are told: by the path of a socket or by the address of an export.
+///
+/// # Errors
+/// Where the words are neither, with the remedy.
+pub(super) fn control_at(text: &str) -> Result<PathBuf, String> {
+    if !text.contains("://") {
+        let path = Path::new(text);
+        return Ok(if text.ends_with(".stats") { path.to_owned() } else { control_of(path) });
+    }
+    use std::os::unix::ffi::OsStrExt;
+    let uri = Uri::parse(text).map_err(|error| format!("--stats {text}: {error}"))?;
+    match uri.server {
+        uri::Server::Unix(bytes) => Ok(control_of(Path::new(std::ffi::OsStr::from_bytes(&bytes)))),
+        uri::Server::Tcp { port, .. } => Ok(private_directory()?.join(format!("tcp-{port}.stats"))),
+    }
+}
+
+/// An address that clients on this host can use for one that stands for all.
+fn reachable(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(all) if all.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+        IpAddr::V6(all) if all.is_unspecified() => "::1".to_owned(),
+        address => address.to_string(),
+    }
+}
+
+/// A directory that nobody else can look into.
+///
+/// # Errors
+/// Where it cannot be made, or is somebody else's.
+pub(super) fn private_directory() -> Result<PathBuf, String> {
+    let user = rustix::process::geteuid().as_raw();
+    let [directory, _] = private_directories();
+    let remedy = "name a place with --socket PATH, or set XDG_RUNTIME_DIR";
+    match std::fs::DirBuilder::new().mode(0o700).create(&directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(format!("cannot make {}: {error}; {remedy}", directory.display()));
+        }
+        _ => {}
+    }
+    // What is there may have been put there by somebody who waits for it.
+    let facts = std::fs::symlink_metadata(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
+        return Err(format!("{} is not a directory of this user alone; {remedy}", directory.display()));
+    }
+    Ok(directory)
+}
+
+/// Where the private directory of this user is, and where it is without `XDG_RUNTIME_DIR`.
+pub(super) fn private_directories() -> [PathBuf; 2] {
+    let user = rustix::process::geteuid().as_raw();
+    let plain = std::env::temp_dir().join(format!("fathom-{user}"));
+    let given = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    let given = given.filter(|path| path.is_dir()).map(|given| given.join("fathom"));
+    [given.unwrap_or_else(|| plain.clone()), plain]
+}
+
+/// The longest path of a socket: `unix(7)`, `sun_path` without its end.
+const PATH_MOST: usize = 107;
+
+/// Why there can be no socket at a path.
+pub(super) fn refused_path(path: &Path, error: &io::Error) -> String {
+    let shown = path.display();
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("--socket {shown}: something is there already: end it, or name another path")
+        }
+        _ if path.as_os_str().len() > PATH_MOST => {
+            format!("--socket {shown}: paths of sockets have at most {PATH_MOST} bytes: use a shorter one")
+        }
+        _ => format!("--socket {shown}: {}", why(error)),
+    }
+}
+
+/// Why nobody can listen at an address.
+pub(super) fn refused_address(option: &str, address: SocketAddr, error: &io::Error) -> String {
+    let remedy = match error.kind() {
+        io::ErrorKind::AddrInUse => "another program listens there: name another port (0 for any that is free)",
+        io::ErrorKind::AddrNotAvailable => "this host has no such address: see `ip address`",
+        io::ErrorKind::PermissionDenied => "ports below 1024 are for root: name another",
+        _ => "name another address",
+    };
+    format!("{option} {address}: {error}; {remedy}")
+}

@@ -1,0 +1,130 @@
+//! A server that is ready to begin.
+
+use std::net::TcpListener;
+
+use engine::block::DeviceDraft;
+use nbd::server::{Config, Server, measure_way};
+use nbd::store::faults::Rates;
+use nbd::wire::handshake::Settings;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use units::Nanos;
+use volume::System;
+
+use super::args::ServeOptions;
+use super::ask::Question;
+use super::control::Control;
+use super::figures::Known;
+use super::opening::Opening;
+use super::places::{Open, Place};
+use super::recent::View;
+use super::stores::Manner;
+use super::{child, devices, hints, metrics, offers};
+use crate::terminal::why;
+
+/// A server with all that listens.
+pub(super) struct Scene {
+    pub(super) server: Server,
+    pub(super) control: Control,
+    known: Vec<Known>,
+    places: Vec<Open>,
+    metrics: Option<TcpListener>,
+    seed: u64,
+    drafts: Vec<DeviceDraft>,
+}
+
+impl Scene {
+    /// Opens the stores, then everything that listens.
+    ///
+    /// # Errors
+    /// The system's refusal, with its place and the remedy.
+    pub(super) fn set(options: &ServeOptions, question: &Question) -> Result<Self, String> {
+        let manner = Manner::new(options, question);
+        let stores = (0..).zip(&question.wanted).map(|(number, wanted)| manner.open(wanted, number));
+        let stores = stores.collect::<Result<Vec<_>, _>>()?;
+        let (exports, attachments) = offers::offers(&question.wanted, &stores, options.read_only);
+        let clients_most = clients_most();
+        let encrypts = question.identity.is_some();
+        let opened: Vec<_> =
+            question.places.iter().map(|place| Open::listen(place, encrypts)).collect::<Result<_, _>>()?;
+        let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+        let control = Control::listen(places[0].control()?)?;
+        let metrics = match &question.metrics {
+            Some(Place::Tcp(address)) => Some(metrics::listen(*address)?),
+            _ => None,
+        };
+        let known = offers::known(&question.wanted, &exports, &places);
+        let (drafts, mounts) = if options.device { devices::prepare(&known)? } else { Default::default() };
+        let faults = (question.faults.in_server() != Rates::default()).then_some((question.faults, question.seed));
+        let config = Config {
+            exports,
+            stores,
+            system: System::new(&attachments, question.seed),
+            listeners,
+            mounts,
+            connected: Vec::new(),
+            faults,
+            settings: Settings::default(),
+            identity: question.identity.clone(),
+            way: way(!attachments.is_empty()),
+            spin: options.spin,
+            clients_most,
+        };
+        let server = match Server::new(config) {
+            Ok(server) => server,
+            Err(error) => {
+                drafts.into_iter().for_each(DeviceDraft::abandon);
+                return Err(format!("cannot serve: {}", why(&error)));
+            }
+        };
+        Ok(Self { server, control, known, places, metrics, seed: question.seed, drafts })
+    }
+
+    /// The server as others see it.
+    pub(super) fn view(&self) -> View {
+        View::new(self.known.clone(), self.seed, self.server.shown())
+    }
+
+    /// Begins to tell what is done to those who ask.
+    ///
+    /// # Errors
+    /// Where the kernel gives no thread.
+    pub(super) fn tell_others(&self, view: &View) -> std::io::Result<()> {
+        self.control.tell(view.clone())?;
+        match self.metrics.as_ref().map(TcpListener::try_clone) {
+            Some(listener) => metrics::answer(listener?, view.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// What is to be done once the server is at work.
+    pub(super) fn opening(&mut self, command: Option<String>) -> Opening {
+        let metrics = self.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
+        Opening {
+            drafts: std::mem::take(&mut self.drafts),
+            command,
+            hints: hints::hints(&self.known, &self.places, self.control.path(), metrics, self.seed),
+            variables: child::variables(&self.known, &self.places, self.control.path()),
+        }
+    }
+}
+
+/// What the way between client and server takes, where there is a model of whose times it can be taken off.
+fn way(modelled: bool) -> Nanos {
+    if modelled { measure_way().unwrap_or_default() } else { Nanos::ZERO }
+}
+
+/// Descriptors that are not clients'.
+const RESERVED: u64 = 64;
+/// More clients than this are nobody's intention.
+const CLIENTS_MOST: u64 = 65_536;
+
+/// How many clients there may be. The limit of descriptors is raised for them as far as the system lets it be.
+fn clients_most() -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    let enough = CLIENTS_MOST + RESERVED;
+    let known = limit.current.unwrap_or(u64::MAX);
+    let wanted = limit.maximum.unwrap_or(u64::MAX).min(enough).max(known);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit }).is_ok();
+    let files = if raised { wanted } else { known };
+    files.saturating_sub(RESERVED).clamp(1, CLIENTS_MOST) as usize
+}

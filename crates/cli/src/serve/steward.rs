@@ -1,0 +1,103 @@
+//! What goes on beside the server: signals, the command of `--run`, progress.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nbd::server::Stopper;
+use units::{Bytes, count, significant};
+
+use super::child::{self, Running};
+use super::devices;
+use super::opening::{Opened, Opening};
+use super::recent::View;
+use crate::display::Display;
+use crate::exit::Exit;
+use crate::signals::Signals;
+
+/// Waits for the reasons to stop a server, on a thread of its own.
+pub(super) struct Steward {
+    pub(super) signals: Signals,
+    pub(super) stopper: Stopper,
+    pub(super) view: View,
+    pub(super) display: Display,
+}
+
+/// A steward at work.
+pub(super) struct Watch {
+    thread: JoinHandle<Exit>,
+    over: Arc<AtomicBool>,
+}
+
+/// How often it is looked whether there is a reason to stop.
+const EVERY: Duration = Duration::from_millis(20);
+/// How often progress is shown.
+const SHOW_EVERY: Duration = Duration::from_secs(1);
+
+impl Steward {
+    /// Opens the server, which is about to be at work, to its users, and begins to watch.
+    ///
+    /// # Errors
+    /// Where the kernel gives no thread.
+    pub(super) fn begin(self, opening: Opening) -> std::io::Result<Watch> {
+        let over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&over);
+        let thread = std::thread::Builder::new().name("steward".into()).spawn(move || self.attend(opening, &seen))?;
+        Ok(Watch { thread, over })
+    }
+
+    /// Opens the server, watches, and closes it. Returns the code with which the program ends.
+    fn attend(mut self, opening: Opening, over: &AtomicBool) -> Exit {
+        let exit = match opening.open() {
+            Err(problem) => Exit::environment(&problem),
+            Ok(Opened { devices, mut child }) => {
+                let exit = self.watch(&mut child, over);
+                // What was written through them is written to the server now.
+                let gone = devices::tear_down(devices);
+                if exit == Exit::Good || exit == Exit::Command(0) { gone } else { exit }
+            }
+        };
+        self.stopper.stop();
+        drop(self.display.end());
+        exit
+    }
+
+    /// Watches until the server has to stop or has stopped.
+    fn watch(&mut self, child: &mut Option<Running>, over: &AtomicBool) -> Exit {
+        let mut shown = Instant::now();
+        loop {
+            if let Some(status) = child.as_mut().and_then(Running::ended) {
+                return child::exit(status);
+            }
+            if self.signals.end().is_some() || over.load(Ordering::Acquire) {
+                let status = child.as_mut().and_then(Running::stop);
+                return status.map_or(Exit::Good, child::exit);
+            }
+            if shown.elapsed() >= SHOW_EVERY {
+                shown = Instant::now();
+                self.show();
+            }
+            std::thread::sleep(EVERY);
+        }
+    }
+
+    fn show(&mut self) {
+        if !self.view.look() {
+            return;
+        }
+        let (iops, bytes_per_sec) = self.view.rates().total();
+        let clients = self.view.connected();
+        let mib = significant(bytes_per_sec / Bytes::MIB as f64, 3);
+        let plural = if clients == 1 { "" } else { "s" };
+        self.display.say(&format!("{} IOPS  {mib} MiB/s  {clients} client{plural}", count(iops.round())));
+    }
+}
+
+impl Watch {
+    /// The server has stopped. Returns the code with which the program ends.
+    pub(super) fn end(self) -> Exit {
+        self.over.store(true, Ordering::Release);
+        self.thread.join().unwrap_or(Exit::Environment)
+    }
+}

@@ -1,0 +1,82 @@
+//! What clients of one volume leave each other, and what reading nothing costs, in real time.
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::client::{Client, READ};
+use super::common::{Scratch, require};
+use super::place::{Place, stopped, tool};
+
+/// 4.096 MB a second: a request of 1 MiB is a quarter of a second.
+const SLOW: &str = "custom,size=64MiB,throughput=4096kB/s,latency=100us";
+const SLOW_BYTES_PER_SEC: f64 = 4.096e6;
+
+/// How many reads of one length a client with so many outstanding finishes in a span.
+fn reads(socket: &Path, depth: u64, length: u32, span: Range<Instant>) -> u64 {
+    let mut client = Client::connect(socket, "");
+    (0..depth).for_each(|cookie| client.send(READ, 0, cookie, 0, length, &[]));
+    let mut count = 0;
+    loop {
+        let (error, cookie) = client.reply();
+        client.bytes(length as usize);
+        assert_eq!(error, 0);
+        let now = Instant::now();
+        if now >= span.end {
+            return count;
+        }
+        count += u64::from(now >= span.start);
+        client.send(READ, 0, cookie, cookie << 20, length, &[]);
+    }
+}
+
+#[test]
+fn large_requests_of_one_client_and_small_ones_of_another_share_a_volume() {
+    let place = Place::new();
+    let _server = place.serve(SLOW);
+    let (socket, secs) = (place.path("s"), 8);
+    // What was under way when the other came stays where it was: afterwards they share.
+    let start = Instant::now() + Duration::from_secs(3);
+    let span = start..start + Duration::from_secs(secs);
+    let (large, small) = std::thread::scope(|scope| {
+        let large = scope.spawn(|| reads(&socket, 4, 1 << 20, span.clone()));
+        let small = scope.spawn(|| reads(&socket, 1, 4096, span.clone()));
+        (large.join().unwrap(), small.join().unwrap())
+    });
+    let (large, small) = (large as f64 / secs as f64, small as f64 / secs as f64);
+    // The model alone gives 2 and 500 a second; one after the other as they come, the small ones would have one.
+    assert!(small > 150.0, "{small} small reads a second");
+    assert!(large > 1.2, "{large} large reads a second");
+    let share = (large * f64::from(1 << 20) + small * 4096.0) / SLOW_BYTES_PER_SEC;
+    assert!((0.75..1.08).contains(&share), "{large} large and {small} small reads a second are {share} of the volume");
+}
+
+/// How long it takes, in seconds.
+fn timed(work: impl FnOnce()) -> f64 {
+    let began = Instant::now();
+    work();
+    began.elapsed().as_secs_f64()
+}
+
+#[test]
+fn holes_cost_what_is_read_of_them_and_nothing_when_they_are_skipped() {
+    require!(NbdTools);
+    let (place, scratch) = (Place::new(), Scratch::new());
+    scratch.sparse("disk", 64 << 20);
+    for store in ["memory".to_owned(), format!("file:{}", scratch.text("disk"))] {
+        let server = place.serve(&format!("{SLOW} --store {store}"));
+        let uri = place.uri("");
+        let all_read = 8.0 * f64::from(1 << 20) / SLOW_BYTES_PER_SEC;
+        // A volume that did nothing lets the first one through at once; the second waits for what it has cost.
+        let read = timed(|| drop(tool("qemu-io", &["-f", "raw", "-c", "read 0 8M", "-c", "read 8M 8M", &uri])));
+        assert!((all_read * 0.95..all_read * 2.0).contains(&read), "{store}: {read} s for {all_read}");
+        // Whoever asks first where holes are, reads none of the 16 s that all of it is worth.
+        let out = scratch.text("out");
+        let skipped = timed(|| drop(tool("qemu-img", &["convert", "-f", "raw", "-O", "raw", &uri, &out])));
+        assert!(skipped < 5.0, "{store}: {skipped} s");
+        assert_eq!(std::fs::metadata(&out).unwrap().len(), 64 << 20);
+        let skipped = timed(|| drop(tool("nbdcopy", &[&uri, &out])));
+        assert!(skipped < 5.0, "{store}: {skipped} s");
+        stopped(server).expect_code(0);
+    }
+}

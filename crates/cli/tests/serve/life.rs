@@ -1,0 +1,137 @@
+//! From the start to the end of a server.
+
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::common::json::Json;
+use super::common::{Running, require, run};
+use super::place::{Place, python, stopped, wait_for};
+
+#[test]
+fn it_ends_with_the_code_of_its_command() {
+    let place = Place::new();
+    place.serve_while("custom,size=1MiB", "exit 7").expect_code(7);
+    let outcome = place.serve_while("custom,size=1MiB --format json", "test -S \"$unixsocket\"").expect_code(0);
+    assert_eq!(Json::read(&outcome.stdout).whole("exports/0/size_bytes"), 1 << 20);
+    let outcome = place.serve_while("--export a=custom,size=1MiB --listen 127.0.0.1:0", "echo $exportname $uri $port");
+    let said: Vec<&str> = outcome.stdout.split_whitespace().collect();
+    assert_eq!((said[0], said[1]), ("a", format!("nbd://127.0.0.1:{}/a", said[2]).as_str()));
+    assert!(outcome.stderr.contains("served for"), "{}", outcome.stderr);
+    assert_eq!(std::fs::read_dir(place.path("fathom")).unwrap().count(), 0, "sockets are left");
+}
+
+#[test]
+fn its_command_is_stopped_with_it() {
+    let place = Place::new();
+    let shell = format!("trap 'echo asked; exit 3' TERM; touch {}; while :; do sleep 0.05; done", place.text("began"));
+    let server = Running::start(place.command("custom,size=1MiB").arg("--run").arg(shell).stdin(Stdio::null()));
+    wait_for("the command", || place.path("began").exists());
+    let end = stopped(server).expect_code(3);
+    assert_eq!(end.stdout, "asked\n");
+}
+
+#[test]
+fn only_its_user_can_reach_it_and_nothing_is_left_of_it() {
+    let place = Place::new();
+    let server = place.serve("custom,size=1MiB");
+    for name in ["s", "s.stats"] {
+        let mode = std::fs::metadata(place.path(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    stopped(server).expect_code(0);
+    assert!(!place.path("s").exists() && !place.path("s.stats").exists());
+    place.serve_while("custom,size=1MiB", "true").expect_code(0);
+    let mode = std::fs::metadata(place.path("fathom")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn what_a_killed_server_left_does_no_harm_and_a_living_one_is_not_replaced() {
+    let place = Place::new();
+    let killed = place.serve("custom,size=1MiB");
+    killed.signal("KILL");
+    killed.end();
+    assert!(place.path("s").exists());
+    let _server = place.serve("custom,size=1MiB");
+    let second = run(place.command("custom,size=1MiB --socket").arg(place.path("s"))).expect_code(3);
+    assert!(second.stderr.contains("something is there already"), "{}", second.stderr);
+}
+
+#[test]
+fn requests_in_flight_are_answered_before_it_ends() {
+    require!(NbdPython);
+    let place = Place::new();
+    let server = place.serve("custom,size=1MiB,iops=1000000,latency=2s");
+    let uri = place.uri("");
+    let client = std::thread::spawn(move || python(&uri, "print(len(h.pread(4096, 0)))"));
+    wait_for("the request", || {
+        let stats = place.stats();
+        stats.find("exports/0/in_flight").is_some_and(|_| stats.whole("exports/0/in_flight") == 1)
+    });
+    let end = stopped(server).expect_code(0);
+    assert_eq!(client.join().unwrap(), "4096\n");
+    let read = end.stdout.lines().find(|line| line.starts_with("  read ")).expect("reads are told of");
+    assert_eq!(read.split_whitespace().nth(1), Some("1"), "{}", end.stdout);
+}
+
+#[test]
+fn a_low_limit_of_descriptors_is_raised_for_clients() {
+    require!(NbdPython);
+    let place = Place::new();
+    let serve =
+        format!("ulimit -Sn 64; exec {} serve --size 1MiB --socket {}", env!("CARGO_BIN_EXE_fathom"), place.text("s"));
+    let server = Running::start(std::process::Command::new("sh").args(["-c", &serve]).stdin(Stdio::null()));
+    wait_for("a server", || UnixStream::connect(place.path("s")).is_ok());
+    let script = format!(
+        "all = [nbd.NBD() for _ in range(200)]\nfor c in all: c.connect_uri('{}')\nprint(sum(len(c.pread(1, 0)) for c in all))",
+        place.uri("")
+    );
+    assert_eq!(python(&place.uri(""), &script), "200\n");
+    stopped(server).expect_code(0);
+}
+
+#[test]
+fn clients_for_whom_there_is_no_descriptor_wait_and_keep_no_processor_busy() {
+    let place = Place::new();
+    // Descriptors that are not clients', more of them than are reserved for that.
+    let serve = format!(
+        "ulimit -n 100; exec {} serve --size 1MiB --socket {} {}",
+        env!("CARGO_BIN_EXE_fathom"),
+        place.text("s"),
+        "--listen 127.0.0.1:0 ".repeat(70)
+    );
+    let server = Running::start(std::process::Command::new("sh").args(["-c", &serve]).stdin(Stdio::null()));
+    wait_for("a server", || UnixStream::connect(place.path("s")).is_ok());
+    let mut clients: Vec<UnixStream> = (0..30).map(|_| UnixStream::connect(place.path("s")).unwrap()).collect();
+    let mut last = clients.pop().unwrap();
+    last.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    clients[0].read_exact(&mut [0; 18]).unwrap();
+    let busy_before = busy_ticks(&server);
+    let kept_waiting = last.read(&mut [0; 18]).unwrap_err();
+    assert_eq!(kept_waiting.kind(), std::io::ErrorKind::WouldBlock);
+    let busy = busy_ticks(&server) - busy_before;
+    assert!(busy < 50, "{busy} of 200 ticks");
+    drop(clients);
+    last.read_exact(&mut [0; 18]).expect("there is room for it now");
+    stopped(server).expect_code(0);
+}
+
+/// How long processors were busy with a process, in hundredths of a second: proc(5), fields 14 and 15 of `stat`.
+fn busy_ticks(process: &Running) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/stat", process.pid())).unwrap();
+    let fields = text.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
+    fields.map(|field| field.parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn a_client_that_says_half_of_a_request_keeps_nobody_from_ending() {
+    let place = Place::new();
+    let server = place.serve("custom,size=1MiB");
+    let mut client = UnixStream::connect(place.path("s")).unwrap();
+    let mut greeting = [0; 18];
+    client.read_exact(&mut greeting).unwrap();
+    stopped(server).expect_code(0);
+}

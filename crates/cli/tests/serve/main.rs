@@ -1,0 +1,18 @@
+//! `fathom serve` as its users meet it: real clients, its whole life, wrong words.
+
+#[expect(dead_code, reason = "the tests of the server itself use the rest of it")]
+#[path = "../../../nbd/tests/server/client.rs"]
+mod client;
+#[path = "../common/mod.rs"]
+mod common;
+mod device;
+mod durability;
+mod encrypted;
+mod fair;
+mod ledger;
+mod life;
+mod peers;
+mod place;
+mod stores;
+mod told;
+mod wrong;

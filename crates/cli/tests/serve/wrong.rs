@@ -1,0 +1,107 @@
+//! Words that cannot be meant, and places that cannot be had.
+
+use std::net::TcpListener;
+
+use super::common::{Outcome, Scratch, fathom, run};
+use super::place::Place;
+
+#[track_caller]
+fn refused(line: &str, code: i32) -> String {
+    let place = Place::new();
+    let outcome: Outcome = run(&mut place.command(line)).expect_code(code);
+    assert_eq!(outcome.stdout, "");
+    assert!(!place.path("fathom").exists() || code != 2, "`{line}` touched something");
+    outcome.stderr
+}
+
+#[test]
+fn all_wrong_words_are_told_at_once_with_place_and_remedy() {
+    let line = "gcp/pd-ssdd --export foo --store b=patern --store c=zero --size 0 --faults eio=3 --listen 0.0.0.0:1 \
+                --listen x --memory-limit 5 --metrics 10.0.0.1:80";
+    let said = refused(line, 2);
+    let expected = "\
+error[serve]: `foo` names no export
+ --> command line:1:10
+  |
+1 | --export=foo
+  |          ^^^
+  |
+  = help: put a name before it, as in --export data=foo
+";
+    assert!(said.contains(expected), "{said}");
+    for part in [
+        "there is no store `patern`",
+        "there is no export `c`",
+        "did you mean `pd-ssd`?",
+        "`3` is not a chance",
+        "use 127.0.0.1:1, encrypt with --tls-certificate and --tls-key, or add --insecure",
+        "`x` is no address with a port",
+        "--memory-limit=5",
+        "other hosts can reach 10.0.0.1:80",
+        "fathom: 10 errors; nothing was touched",
+    ] {
+        assert!(said.contains(part), "`{part}` is missing from:\n{said}");
+    }
+}
+
+#[test]
+fn sizes_have_to_be_known_and_to_agree() {
+    let scratch = Scratch::new();
+    let (file, none) = (scratch.sparse("disk", 2 << 20), scratch.text("none"));
+    let said = refused("", 2);
+    assert!(said.contains("how large is the export? Nothing says it") && said.contains("--size 10GiB"), "{said}");
+    let said = refused("--export a= --export b= --size a=1GiB", 2);
+    assert!(said.contains("how large is the export `b`?") && said.contains("--size b=10GiB"), "{said}");
+    let said = refused(&format!("custom,size=1MiB --store file:{file}"), 2);
+    for part in ["it has 2 MiB (2097152 bytes)", "the volume has 1 MiB", "size=2048KiB", "truncate -s 1048576"] {
+        assert!(said.contains(part), "`{part}` is missing from:\n{said}");
+    }
+    let said = refused(&format!("--size 1MiB --store copy:{file}"), 2);
+    assert!(said.contains("leave --size out"), "{said}");
+    assert!(refused(&format!("--store copy:{none}"), 2).contains("there is no such image"));
+    assert!(refused(&format!("--store file:{none}"), 2).contains("how large is the export?"));
+    assert!(refused("custom,size=1MiB --size 2MiB", 2).contains("says how large it is"));
+    assert!(!scratch.path("none").exists());
+}
+
+#[test]
+fn two_exports_never_write_to_one_file() {
+    let scratch = Scratch::new();
+    let file = scratch.sparse("disk", 1 << 20);
+    let said = refused(&format!("--export a= --export b= --store file:{file}"), 2);
+    assert!(said.contains("the exports `a` and `b` would write to one file"), "{said}");
+    let place = Place::new();
+    place.serve_while(&format!("--export a= --export b= --read-only --store file:{file}"), "true").expect_code(0);
+    let twice = refused("--export a=custom --export a=custom", 2);
+    assert!(twice.contains("there are two exports `a`"), "{twice}");
+}
+
+#[test]
+fn places_that_cannot_be_had_are_an_error_of_the_host() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let said = refused(&format!("custom,size=1MiB --listen 127.0.0.1:{port}"), 3);
+    assert!(said.contains("another program listens there"), "{said}");
+    let long = format!("/tmp/{}", "x".repeat(120));
+    assert!(refused(&format!("custom,size=1MiB --socket {long}"), 3).contains("at most 107 bytes"));
+    assert!(refused("custom,size=1MiB --socket /nowhere/at/all", 3).contains("make the directory"));
+}
+
+#[test]
+fn somebody_elses_directory_is_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    std::fs::create_dir(place.path("fathom")).unwrap();
+    std::fs::set_permissions(place.path("fathom"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let said = run(&mut place.command("custom,size=1MiB")).expect_code(3).stderr;
+    assert!(said.contains("is not a directory of this user alone; name a place with --socket"), "{said}");
+}
+
+#[test]
+fn whoever_asks_nobody_is_told_so() {
+    let place = Place::new();
+    let said = run(&mut fathom(["serve", "--stats", &place.text("s")])).expect_code(3).stderr;
+    assert!(said.contains("no server tells its statistics at"), "{said}");
+    let said = run(&mut fathom(["serve", "--stats", "nbd+unix:///"])).expect_code(3).stderr;
+    assert!(said.contains("add ?socket=PATH"), "{said}");
+}

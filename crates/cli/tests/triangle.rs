@@ -1,0 +1,212 @@
+//! Three hosts of one model agree: the closed form, `fathom sim` in virtual time, and fio in real time against a disk that
+//! `fathom serve` serves.
+
+mod common;
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use common::json::Json;
+use common::model::record;
+use common::{Scratch, fathom, require, run};
+use record::Kind;
+use volume::closed::{Load, Prediction, predict};
+
+/// Well below their limits, at them, and far beyond.
+const DEPTHS: [u32; 3] = [1, 16, 64];
+/// At least; and so long that the last requests, which fio counts all together when the last of them is done, are few
+/// enough not to reach the tail.
+const SECONDS: f64 = 2.0;
+const LAST_SHARE: f64 = 0.004;
+/// One try that agrees is enough; so many on a calm host that do not are a failure.
+const CALM_TRIES: usize = 4;
+/// So many are made before a host counts as too busy to tell.
+const TRIES: usize = 10;
+/// A host is calm while everybody else uses no more than this of a processor, the hypervisor included.
+const OTHERS_MOST: f64 = 0.1;
+
+/// What one host says of 4 KiB random reads at one depth.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    iops: f64,
+    p50_us: f64,
+    p99_us: f64,
+}
+
+/// Figures of fio, with what the server publishes of its own lateness.
+#[derive(Clone, Copy, Debug)]
+struct Served {
+    seen: Figures,
+    late_mean_us: f64,
+    late_p50_us: f64,
+    late_p99_us: f64,
+}
+
+fn closed(volume: &str, depth: u32) -> Prediction {
+    let spec = volume::catalogue::resolve(volume).expect("a volume");
+    predict(&spec, &Load::of(volume::Kind::Read, 4096, f64::from(depth))).expect("a closed form")
+}
+
+fn simulated(volume: &str, depth: u32, secs: f64) -> Figures {
+    let words = format!("--name=t --rw=randread --bs=4k --iodepth={depth} --time_based --runtime={secs}");
+    let run = record(volume, &words);
+    let read = run.jobs[0].result.kind(Kind::Read);
+    let percentile = |percent| read.service.percentile_ns(percent).expect("reads") as f64 / 1e3;
+    Figures { iops: run.jobs[0].result.iops(), p50_us: percentile(50.0), p99_us: percentile(99.0) }
+}
+
+/// Real fio against a server that ends with it.
+fn served(volume: &str, depth: u32, secs: f64) -> Served {
+    let scratch = Scratch::new();
+    let (found, report) = (scratch.path("fio.json"), scratch.path("served.json"));
+    let fio = format!(
+        "fio --name=t --ioengine=nbd --uri=\"$uri\" --rw=randread --bs=4k --iodepth={depth} --thread --time_based \
+         --runtime={secs} --output-format=json --output={}",
+        found.display()
+    );
+    let words = ["serve", volume, "--run", &fio, "--output"];
+    run(fathom(words).arg(&report)).expect_code(0);
+    let read = |path: &std::path::Path| Json::read_after_notes(&std::fs::read_to_string(path).expect("a document"));
+    let (found, report) = (read(&found), read(&report));
+    let us = |of: &Json, path: &str| of.number(path) / 1e3;
+    Served {
+        seen: Figures {
+            iops: found.number("jobs/0/read/iops"),
+            p50_us: us(&found, "jobs/0/read/clat_ns/percentile/50.000000"),
+            p99_us: us(&found, "jobs/0/read/clat_ns/percentile/99.000000"),
+        },
+        late_mean_us: us(&report, "punctuality/mean_ns"),
+        late_p50_us: us(&report, "punctuality/p50_ns"),
+        late_p99_us: us(&report, "punctuality/p99_ns"),
+    }
+}
+
+/// How far apart fio and the simulation may be: a share of the IOPS, and of latencies a share or a time, whichever is more.
+#[derive(Clone, Copy)]
+struct Bounds {
+    iops: f64,
+    p50_us: f64,
+}
+
+/// Where latency sets the pace of many requests, both programs are woken up on different processors for most of them, which
+/// on two virtual ones costs some 50 us more than the way that is measured at the start.
+const WOKEN: Bounds = Bounds { iops: 0.06, p50_us: 80.0 };
+const EXACT: Bounds = Bounds { iops: 0.02, p50_us: 30.0 };
+
+/// What fio and the simulation do not agree on.
+fn differences(depth: u32, served: Served, simulated: Figures, bounds: Bounds) -> Vec<String> {
+    let Served { seen, late_mean_us, late_p50_us, late_p99_us } = served;
+    // A reply that is late puts the next request of its slot off.
+    let cycle_us = f64::from(depth) / seen.iops * 1e6;
+    let punctual_iops = f64::from(depth) / (cycle_us - late_mean_us) * 1e6;
+    let off = |iops: f64| (iops / simulated.iops - 1.0).abs();
+    let p50 = (seen.p50_us - simulated.p50_us, (simulated.p50_us * 0.03).max(bounds.p50_us), late_p50_us);
+    let p99 = (seen.p99_us - simulated.p99_us, (simulated.p99_us * 0.1).max(250.0), late_p99_us);
+    let beyond = |(off, within, late): (f64, f64, f64)| off < -within || off - late > within;
+    let mut differences = Vec::new();
+    if off(seen.iops).min(off(punctual_iops)) > bounds.iops {
+        differences.push(format!("IOPS {:.0} ({punctual_iops:.0} if punctual) for {:.0}", seen.iops, simulated.iops));
+    }
+    for (name, figures) in [("p50", p50), ("p99", p99)] {
+        if beyond(figures) {
+            differences.push(format!("{name} off by {:.0} us, of which late {:.0} us", figures.0, figures.2));
+        }
+    }
+    differences
+}
+
+/// One after the other: what they compare are times.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[track_caller]
+fn agree(volume: &str) {
+    require!(Fio);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for depth in DEPTHS {
+        let closed = closed(volume, depth);
+        // From the start, while there are credits.
+        let secs = (f64::from(depth) / LAST_SHARE / closed.burst_iops).max(SECONDS).ceil();
+        let simulated = simulated(volume, depth, secs);
+        let error = simulated.iops / closed.burst_iops - 1.0;
+        assert!(
+            error.abs() <= 0.02,
+            "{volume} at {depth}: {} by simulation, {} closed",
+            simulated.iops,
+            closed.burst_iops
+        );
+        let bounds = if depth == 1 || closed.limit.is_some() { EXACT } else { WOKEN };
+        let mut spoilt = Vec::new();
+        for _ in 0..TRIES {
+            let before = Used::now();
+            let differences = differences(depth, served(volume, depth, secs), simulated, bounds);
+            if differences.is_empty() {
+                spoilt.clear();
+                break;
+            }
+            if Used::now().by_others_since(&before) <= OTHERS_MOST {
+                spoilt.push(differences);
+            }
+            assert!(spoilt.len() < CALM_TRIES, "{volume} at {depth}: {spoilt:?}");
+        }
+    }
+}
+
+/// Processor time, in hundredths of a second.
+struct Used {
+    at: Instant,
+    /// By all, and what the hypervisor gave to others.
+    all: u64,
+    /// By this process and those that it has started and waited for.
+    ours: u64,
+}
+
+impl Used {
+    fn now() -> Self {
+        let numbers = |path: &str, from: usize, to: usize| -> u64 {
+            let text = std::fs::read_to_string(path).expect("a table of the kernel");
+            // The name of a process, in brackets, may hold blanks.
+            let line = text.lines().next().unwrap_or_default();
+            let fields = line.rsplit_once(')').map_or(line, |(_, fields)| fields).split_whitespace();
+            fields.skip(from).take(to - from).filter_map(|field| field.parse::<u64>().ok()).sum()
+        };
+        // user nice system, then idle iowait, then irq softirq steal; utime stime cutime cstime.
+        let all = numbers("/proc/stat", 1, 4) + numbers("/proc/stat", 6, 9);
+        Self { at: Instant::now(), all, ours: numbers("/proc/self/stat", 11, 15) }
+    }
+
+    /// How much of a processor others have used.
+    fn by_others_since(&self, before: &Self) -> f64 {
+        let others = (self.all - before.all).saturating_sub(self.ours - before.ours);
+        others as f64 / 100.0 / (self.at - before.at).as_secs_f64()
+    }
+}
+
+#[test]
+fn hyperdisk_agrees() {
+    agree("gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s");
+}
+
+#[test]
+fn pd_ssd_agrees() {
+    agree("gcp/pd-ssd@2019,size=2048GB,vcpus=32");
+}
+
+#[test]
+fn gp3_agrees() {
+    agree("aws/gp3,size=1TiB,iops=16000");
+}
+
+#[test]
+fn vultr_nvme_agrees() {
+    agree("vultr/nvme-block");
+}
+
+#[test]
+fn vultr_hdd_agrees() {
+    agree("vultr/hdd-block");
+}
+
+#[test]
+fn a_volume_of_one_millisecond_agrees() {
+    agree("custom,latency=1ms,iops=100000");
+}

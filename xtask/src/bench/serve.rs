@@ -1,0 +1,130 @@
+//! What a request costs the disk server, against nbdkit and qemu-storage-daemon: processor time of the server for each
+//! random read of 4 KiB by fio's nbd engine over a unix socket.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::{Scratch, median, rounded};
+
+const DEPTHS: [u32; 3] = [1, 16, 64];
+/// The servers are measured in turn, so often; medians of the ratios within one turn count.
+const ROUNDS: usize = 7;
+const SECONDS: &str = "2";
+const SIZE_BYTES: &str = "536870912";
+/// Nothing of it is ever reached: what it costs is the model itself.
+const MODEL: &str = "custom,size=512MiB,iops=10000000,throughput=100GB/s,latency=1us";
+/// At most so much of nbdkit's processor time.
+const WANTED: f64 = 0.5;
+
+/// A server under measurement; it ends with this.
+struct Server {
+    name: &'static str,
+    child: Child,
+    uri: String,
+}
+
+impl Server {
+    fn start(name: &'static str, mut command: Command, uri: String, socket: &Path) -> Result<Self> {
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let child = child.with_context(|| format!("cannot start {name}"))?;
+        let server = Self { name, child, uri };
+        let began = Instant::now();
+        while !socket.exists() {
+            ensure!(began.elapsed() < Duration::from_secs(10), "{name} does not listen at {}", socket.display());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    /// Processor time that it has used, in seconds: fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second.
+    fn used(&self) -> Result<f64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let (_, fields) = stat.rsplit_once(')').context("the name of a process is in brackets")?;
+        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+        Ok(ticks.sum::<Result<f64, _>>()? / 100.0)
+    }
+
+    /// Microseconds of processor time for one read.
+    fn cost(&self, depth: u32) -> Result<f64> {
+        let before = self.used()?;
+        let output = Command::new("fio")
+            .args(["--name=cost", "--ioengine=nbd", "--rw=randread", "--bs=4k", "--thread", "--time_based"])
+            .args([&format!("--uri={}", self.uri), &format!("--iodepth={depth}"), &format!("--size={SIZE_BYTES}")])
+            .args([&format!("--runtime={SECONDS}"), "--output-format=json"])
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "fio and {}: {}", self.name, String::from_utf8_lossy(&output.stderr));
+        // fio's engine says hello before the document.
+        let document: Value = serde_json::from_str(&text[text.find('{').context("fio gave no document")?..])?;
+        let reads = document["jobs"][0]["read"]["total_ios"].as_f64().context("reads")?;
+        Ok((self.used()? - before) / reads * 1e6)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Measures all servers at all depths, and says which is how much of which.
+pub(super) fn run(fathom: &Path) -> Result<Value> {
+    let scratch = Scratch::new()?;
+    let servers = servers(fathom, &scratch.0)?;
+    let mut kept = json!({ "unit": "processor time of the server in us for a 4 KiB read", "rounds": ROUNDS });
+    for depth in DEPTHS {
+        let mut rounds = Vec::new();
+        for _ in 0..ROUNDS {
+            rounds.push(servers.iter().map(|server| server.cost(depth)).collect::<Result<Vec<_>>>()?);
+        }
+        let outcome = outcome(&servers, &rounds);
+        println!("depth {depth:<3} {outcome}");
+        kept[format!("depth {depth}")] = outcome;
+    }
+    kept["wanted"] = json!(format!("at most {WANTED} of nbdkit, less than qemu-storage-daemon"));
+    Ok(kept)
+}
+
+/// Ours first: without a model and with one.
+fn servers(fathom: &Path, folder: &Path) -> Result<Vec<Server>> {
+    let socket = |name: &str| folder.join(name);
+    let uri = |export: &str, socket: &Path| format!("nbd+unix:///{export}?socket={}", socket.display());
+    let mut servers = Vec::new();
+    for (name, file, words) in
+        [("fathom", "plain", ["--size", "512MiB"].as_slice()), ("fathom with a model", "model", &[MODEL])]
+    {
+        let at = socket(file);
+        let mut command = Command::new(fathom);
+        command.arg("serve").args(words).arg("--socket").arg(&at);
+        servers.push(Server::start(name, command, uri("", &at), &at)?);
+    }
+    let at = socket("nbdkit");
+    let mut command = Command::new("nbdkit");
+    command.arg("-f").arg("-U").arg(&at).args(["memory", SIZE_BYTES]);
+    servers.push(Server::start("nbdkit memory", command, uri("", &at), &at)?);
+    let at = socket("qemu");
+    let mut command = Command::new("qemu-storage-daemon");
+    command.args(["--blockdev", &format!("driver=null-co,node-name=n0,size={SIZE_BYTES}")]);
+    command.args(["--nbd-server", &format!("addr.type=unix,addr.path={}", at.display())]);
+    command.args(["--export", "type=nbd,id=e,node-name=n0,name=x"]);
+    servers.push(Server::start("qemu-storage-daemon null-co", command, uri("x", &at), &at)?);
+    Ok(servers)
+}
+
+/// Medians, and medians of the ratios of ours to theirs.
+fn outcome(servers: &[Server], rounds: &[Vec<f64>]) -> Value {
+    let mut kept = json!({});
+    for (index, server) in servers.iter().enumerate() {
+        kept[server.name] = json!(rounded(median(rounds.iter().map(|round| round[index]).collect())));
+    }
+    for (ours, theirs) in [(0, 2), (1, 2), (0, 3), (1, 3)] {
+        let ratio = median(rounds.iter().map(|round| round[ours] / round[theirs]).collect());
+        kept[format!("{} / {}", servers[ours].name, servers[theirs].name)] = json!(rounded(ratio));
+    }
+    kept
+}
