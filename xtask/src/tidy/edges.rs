@@ -20,6 +20,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("nbd", &["units", "meter", "volume"]),
     ("engine", &["units", "target", "nbd"]),
     ("record", &["units", "job", "meter"]),
+    ("store", &["record"]),
     ("analyse", &["units", "record"]),
     ("plan", &["units", "volume"]),
     ("report", &["units", "record", "analyse"]),
@@ -27,7 +28,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "cli",
         &[
             "units", "job", "workload", "meter", "target", "drive", "volume", "sim", "nbd", "engine", "record",
-            "analyse", "plan", "report",
+            "store", "analyse", "plan", "report",
         ],
     ),
     ("xtask", &["job"]),

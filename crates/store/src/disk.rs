@@ -1,0 +1,45 @@
+//! Files that are there for good once a function returns.
+
+use std::fs::{DirBuilder, File};
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Makes a folder for the user alone, with those above it; one that exists is left as it is.
+pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| Error::io(path, "making the folder", error))
+}
+
+/// Writes a new file and waits until it is on the device.
+pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
+    let written = File::create(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.map_err(|error| Error::io(path, "writing", error))
+}
+
+/// Puts `bytes` in the place of a file, so that others see the old or the new one; `aside` must be beside it.
+pub(crate) fn replace(path: &Path, aside: &Path, bytes: &[u8]) -> Result<()> {
+    write_durably(aside, bytes)?;
+    rename(aside, path)
+}
+
+/// Renames within a folder and waits until the folder is on the device.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
+    std::fs::rename(from, to).map_err(|error| Error::io(to, "renaming into place", error))?;
+    to.parent().map_or(Ok(()), sync_folder)
+}
+
+/// Waits until the names in a folder are on the device.
+pub(crate) fn sync_folder(path: &Path) -> Result<()> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| Error::io(path, "writing the folder to the device", error))
+}
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| Error::io(path, "reading", error))
+}

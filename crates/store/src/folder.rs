@@ -1,0 +1,94 @@
+//! The folder of one run.
+
+use std::fmt::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::disk;
+use crate::error::{Error, Reason, Result};
+use crate::manifest::{Entry, FORMAT, FileSeal};
+
+pub(crate) const MANIFEST: &str = "manifest.json";
+pub(crate) const RUN: &str = "run.json";
+pub(crate) const JOB: &str = "job.fio";
+pub(crate) const RESOLVED: &str = "resolved.json";
+pub(crate) const ENVIRONMENT: &str = "environment.json";
+pub(crate) const EVENTS: &str = "events.jsonl.zst";
+/// Where this file is, retention leaves the run alone.
+pub(crate) const KEPT: &str = "kept";
+
+/// Reads a folder and checks that every file is what was written.
+pub(crate) fn read(folder: &Path) -> Result<Entry> {
+    let entry = read_manifest(folder)?;
+    for name in entry.files.keys() {
+        read_file(folder, &entry, name)?;
+    }
+    Ok(entry)
+}
+
+/// Reads what a folder says of itself, without a look at its files.
+pub(crate) fn read_manifest(folder: &Path) -> Result<Entry> {
+    let path = folder.join(MANIFEST);
+    if !path.is_file() {
+        return Err(foreign(folder, &format!("there is no {MANIFEST} in it")));
+    }
+    let mut entry = Entry::parse(&path, &disk::read(&path)?)?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    if entry.id != name {
+        return Err(Error::new(folder, Reason::Damaged(renamed(&entry.id)), format!("rename it to {}", entry.id)));
+    }
+    entry.kept = folder.join(KEPT).exists();
+    Ok(entry)
+}
+
+pub(crate) fn foreign(path: &Path, why: &str) -> Error {
+    Error::new(path, Reason::Foreign(why.to_owned()), "put it elsewhere if it is not meant to be here")
+}
+
+fn renamed(id: &str) -> String {
+    format!("it was written as {id}")
+}
+
+/// One file of a run, checked.
+pub(crate) fn read_file(folder: &Path, entry: &Entry, name: &str) -> Result<Vec<u8>> {
+    let path = folder.join(name);
+    let seal = entry.files.get(name).ok_or_else(|| missing(&path))?;
+    let found = path.metadata().map_err(|_| missing(&path))?;
+    if !found.is_file() {
+        return Err(Error::damaged(&path, "it is not a file"));
+    }
+    if found.len() != seal.bytes {
+        return Err(Error::damaged(&path, format!("{} bytes instead of {}", found.len(), seal.bytes)));
+    }
+    let bytes = disk::read(&path)?;
+    if FileSeal::of(&bytes) != *seal {
+        return Err(Error::damaged(&path, "its checksum does not fit"));
+    }
+    Ok(bytes)
+}
+
+fn missing(path: &Path) -> Error {
+    Error::damaged(path, "the file is missing")
+}
+
+/// Refuses what a later version wrote.
+pub(crate) fn check_version(folder: &Path, entry: &Entry) -> Result<()> {
+    let [format, schema] = [(entry.format, FORMAT), (entry.schema, record::SCHEMA)];
+    let newer = [format, schema].into_iter().find(|(found, known)| found > known);
+    newer.map_or(Ok(()), |(found, known)| Err(Error::too_new(folder, found, known)))
+}
+
+/// Names, lengths and times of all files in a folder: where it is the same, nothing was touched.
+pub(crate) fn stamp(folder: &Path) -> std::io::Result<String> {
+    let mut files: Vec<PathBuf> = folder.read_dir()?.map(|file| Ok(file?.path())).collect::<std::io::Result<_>>()?;
+    files.sort_unstable();
+    let mut stamp = String::new();
+    for file in files {
+        let meta = file.symlink_metadata()?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let time = (meta.ctime(), meta.ctime_nsec());
+        // Writing to a string cannot fail.
+        let _ = writeln!(stamp, "{name} {} {} {}.{}", meta.ino(), meta.len(), time.0, time.1);
+    }
+    Ok(format!("{:08x}-{}", crc32c::crc32c(stamp.as_bytes()), stamp.len()))
+}

@@ -1,0 +1,48 @@
+//! What lists need to know of each folder, so that they need not read them all.
+//!
+//! It is a cache: whoever lists brings it up to date, and it can be removed at any time. A row counts only as long as no
+//! file in its folder was touched.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::manifest::{Entry, FORMAT, seal, unseal};
+use crate::{Store, disk};
+
+pub(crate) const INDEX: &str = "index.json";
+const ASIDE: &str = ".index.json";
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Index {
+    format: u32,
+    pub(crate) rows: BTreeMap<String, Row>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// What [`crate::folder::stamp`] said of the folder.
+    pub(crate) stamp: String,
+    pub(crate) entry: Entry,
+}
+
+impl Index {
+    pub(crate) fn of(rows: BTreeMap<String, Row>) -> Self {
+        Self { format: FORMAT, rows }
+    }
+
+    /// Reads the index of a store; it is empty where there is none, or none that can be read.
+    pub(crate) fn load(store: &Store) -> Self {
+        let path = store.root.join(INDEX);
+        let read = disk::read(&path).and_then(|bytes| unseal(&path, &bytes));
+        read.unwrap_or_else(|_| Self::of(BTreeMap::new()))
+    }
+
+    /// Writes it, unless somebody else works on the store: then it waits for the next list.
+    pub(crate) fn save(&self, store: &Store) -> Result<()> {
+        store.check_version()?;
+        let Some(_lock) = store.try_lock()? else { return Ok(()) };
+        disk::replace(&store.root.join(INDEX), &store.root.join(ASIDE), &seal(self))
+    }
+}

@@ -1,0 +1,86 @@
+//! Which runs there are.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use crate::error::{Error, Result};
+use crate::index::{Index, Row};
+use crate::manifest::Entry;
+use crate::store::is_own;
+use crate::{Filter, Store, folder};
+
+/// The runs of a store.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Those that are whole, the oldest first.
+    pub entries: Vec<Entry>,
+    /// Folders and files that are damaged, foreign or of a later version, by name, and what is wrong with each.
+    pub skipped: Vec<(String, Error)>,
+}
+
+impl Store {
+    /// The runs that `filter` lets through, and everything that is none.
+    ///
+    /// # Errors
+    ///
+    /// Where the store's folder cannot be listed.
+    pub fn list(&self, filter: &Filter) -> Result<Listing> {
+        let mut listing = self.survey()?;
+        listing.entries.retain(|entry| filter.accepts(entry));
+        Ok(listing)
+    }
+
+    fn survey(&self) -> Result<Listing> {
+        let known = Index::load(self);
+        let (mut rows, mut listing) = (BTreeMap::new(), Listing::default());
+        for name in self.names()? {
+            let shown = name.to_string_lossy().into_owned();
+            match self.row(&name, known.rows.get(&shown)) {
+                Ok(row) => {
+                    rows.insert(shown, row);
+                }
+                // It was removed in the meantime.
+                Err(_) if self.root.join(&name).symlink_metadata().is_err() => {}
+                Err(error) => listing.skipped.push((shown, error)),
+            }
+        }
+        self.show(&rows, &mut listing);
+        let index = Index::of(rows);
+        if index != known {
+            // Whoever may not write here lists more slowly, but lists.
+            let _ = index.save(self);
+        }
+        Ok(listing)
+    }
+
+    fn show(&self, rows: &BTreeMap<String, Row>, listing: &mut Listing) {
+        for (name, row) in rows {
+            let path = self.root.join(name);
+            match folder::check_version(&path, &row.entry) {
+                Ok(()) => listing.entries.push(Entry { kept: path.join(folder::KEPT).exists(), ..row.entry.clone() }),
+                Err(error) => listing.skipped.push((name.clone(), error)),
+            }
+        }
+        listing.entries.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
+        listing.skipped.sort_by(|a, b| a.0.cmp(&b.0));
+    }
+
+    /// Names of what may be runs.
+    fn names(&self) -> Result<Vec<OsString>> {
+        let names = || self.root.read_dir()?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>();
+        let mut names = names().map_err(|error| Error::io(&self.root, "listing", error))?;
+        names.retain(|name| !is_own(&name.to_string_lossy()));
+        Ok(names)
+    }
+
+    /// What is known of a folder, read anew if it was touched.
+    fn row(&self, name: &OsString, known: Option<&Row>) -> Result<Row> {
+        let path = self.root.join(name);
+        // Taken before the files are read, so that what changes meanwhile is read again the next time.
+        let stamp = folder::stamp(&path).map_err(|_| folder::foreign(&path, "it is not a folder that can be read"))?;
+        match known.filter(|row| row.stamp == stamp) {
+            Some(row) => Ok(row.clone()),
+            None => Ok(Row { stamp, entry: Entry { kept: false, ..folder::read(&path)? } }),
+        }
+    }
+}

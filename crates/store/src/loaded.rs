@@ -1,0 +1,134 @@
+//! One run, read back.
+
+use std::io::{BufRead, BufReader, Cursor};
+use std::path::{Path, PathBuf};
+
+use record::{ReadError, Run, from_json};
+
+use crate::error::{Error, Reason, Result};
+use crate::folder::{self, EVENTS, JOB, RUN};
+use crate::manifest::Entry;
+use crate::{Filter, Store};
+
+/// A run from the store.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What the list says of it.
+    pub entry: Entry,
+    /// The record.
+    pub run: Run,
+    folder: PathBuf,
+}
+
+impl Store {
+    /// Reads a run by its id, by the beginning of its id if no other begins so, or as `last`, the one begun last.
+    ///
+    /// A run of which another file is damaged can be had by its whole id.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such run or more than one, or it cannot be read.
+    pub fn load(&self, which: &str) -> Result<Loaded> {
+        let folder = self.root.join(self.resolve(which)?);
+        let entry = folder::read_manifest(&folder)?;
+        folder::check_version(&folder, &entry)?;
+        let path = folder.join(RUN);
+        let damaged = |error: String| Error::damaged(&path, error);
+        let bytes = folder::read_file(&folder, &entry, RUN)?;
+        let text = String::from_utf8(bytes).map_err(|error| damaged(error.to_string()))?;
+        let run = from_json(&text).map_err(|error| match error {
+            ReadError::TooNew { found } => Error::too_new(&path, found, record::SCHEMA),
+            other => damaged(other.to_string()),
+        })?;
+        Ok(Loaded { entry, run, folder })
+    }
+
+    /// The id that is meant by a whole one, by its beginning or by `last`.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such run, or more than one.
+    pub fn resolve(&self, which: &str) -> Result<String> {
+        let is_plain = !which.is_empty() && !which.contains('/') && !crate::store::is_own(which);
+        if is_plain && self.root.join(which).is_dir() {
+            return Ok(which.to_owned());
+        }
+        let mut listing = self.list(&Filter::default())?;
+        if which == "last" {
+            let last = listing.entries.pop().map(|entry| entry.id);
+            return last.ok_or_else(|| self.unknown(which));
+        }
+        let is_meant = |id: &str| is_plain && id.starts_with(which);
+        let mut ids: Vec<String> = listing.entries.into_iter().map(|entry| entry.id).collect();
+        ids.retain(|id| is_meant(id));
+        match (ids.len(), ids.pop()) {
+            (1, Some(id)) => Ok(id),
+            (0, _) => match listing.skipped.into_iter().find(|(name, _)| is_meant(name)) {
+                Some((_, error)) => Err(error),
+                None => Err(self.unknown(which)),
+            },
+            (_, last) => Err(self.ambiguous(which, ids.into_iter().chain(last))),
+        }
+    }
+
+    fn unknown(&self, which: &str) -> Error {
+        let remedy = "list the runs that are kept, and name one by its id or \"last\"";
+        Error::new(&self.root, Reason::Unknown(which.to_owned()), remedy)
+    }
+
+    fn ambiguous(&self, which: &str, candidates: impl Iterator<Item = String>) -> Error {
+        let reason = Reason::Ambiguous { name: which.to_owned(), candidates: candidates.collect() };
+        Error::new(&self.root, reason, "give more of its id")
+    }
+}
+
+impl Loaded {
+    /// The folder of the run.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// One of its files.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none of this name, or it is damaged.
+    pub fn file(&self, name: &str) -> Result<Vec<u8>> {
+        folder::read_file(&self.folder, &self.entry, name)
+    }
+
+    /// The job as it was written, `None` where nobody gave it.
+    ///
+    /// # Errors
+    ///
+    /// Where it is damaged.
+    pub fn job(&self) -> Result<Option<String>> {
+        if !self.entry.files.contains_key(JOB) {
+            return Ok(None);
+        }
+        let text = String::from_utf8(self.file(JOB)?);
+        text.map(Some).map_err(|error| Error::damaged(&self.folder.join(JOB), error.to_string()))
+    }
+
+    /// What happened, one JSON document each; nothing where nobody told.
+    ///
+    /// # Errors
+    ///
+    /// Where the file is damaged, at once or as the last thing that comes while it is unpacked.
+    pub fn events(&self) -> Result<impl Iterator<Item = Result<String>> + use<>> {
+        let path = self.folder.join(EVENTS);
+        let damaged = move |error: std::io::Error| Error::damaged(&path, error.to_string());
+        let packed = self.entry.files.contains_key(EVENTS).then(|| self.file(EVENTS)).transpose()?;
+        let unpacked = packed.map(|packed| zstd::Decoder::with_buffer(Cursor::new(packed))).transpose();
+        let mut lines = unpacked.map_err(&damaged)?.map(|events| BufReader::new(events).lines());
+        Ok(std::iter::from_fn(move || {
+            let line = lines.as_mut()?.next()?;
+            if line.is_err() {
+                // What cannot be unpacked fails again and again.
+                lines = None;
+            }
+            Some(line.map_err(&damaged))
+        }))
+    }
+}

@@ -1,0 +1,42 @@
+//! The lock of a store.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Reason, Result};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A lock that is held until it is dropped or the process ends, however it ends (`flock(2)`).
+#[derive(Debug)]
+pub(crate) struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
+
+impl Lock {
+    /// Waits for the lock, a minute at most: a process that was stopped may hold it for ever.
+    pub(crate) fn wait(path: &Path) -> Result<Self> {
+        let begun = Instant::now();
+        loop {
+            if let Some(lock) = Self::try_now(path)? {
+                return Ok(lock);
+            }
+            if begun.elapsed() > PATIENCE {
+                let remedy = "look for a fathom that was stopped, and let it go on or end it";
+                return Err(Error::new(path, Reason::Busy(PATIENCE.as_secs()), remedy));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Takes the lock unless somebody holds it.
+    pub(crate) fn try_now(path: &Path) -> Result<Option<Self>> {
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+        let file = file.map_err(|error| Error::io(path, "opening the lock", error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Error::io(path, "locking", error)),
+        }
+    }
+}

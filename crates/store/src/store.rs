@@ -1,0 +1,132 @@
+//! The store as a whole.
+
+use std::path::{Path, PathBuf};
+
+use record::{Input, read_input};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Reason, Result};
+use crate::lock::Lock;
+use crate::manifest::{FORMAT, seal, unseal};
+use crate::{Kind, Writer, disk, sweep};
+
+const LOCK: &str = "lock";
+const VERSION: &str = "store.json";
+const VERSION_ASIDE: &str = ".store.json";
+/// The text from which a run was imported.
+const IMPORTED: &str = "imported";
+
+/// A folder of runs. It keeps nothing open: any number of processes may use it at once.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(crate) root: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Version {
+    format: u32,
+}
+
+impl Store {
+    /// Opens the store in `root`, which is made for the user alone where it is missing, and sweeps up what crashed
+    /// processes left. A folder that cannot be written to can be read all the same.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder is missing and cannot be made, or is none.
+    pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
+        let store = Self { root: root.into() };
+        if !store.root.is_dir() {
+            disk::make_private_folder(&store.root)?;
+        }
+        // Whoever may not write here has nothing to sweep up either.
+        let _ = store.sweep();
+        Ok(store)
+    }
+
+    /// The folder of the store.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Begins to keep a run, which is in the store once [`Writer::finish`] has returned.
+    ///
+    /// # Errors
+    ///
+    /// Where the store is of a later version or cannot be written to.
+    pub fn begin(&self, kind: Kind, name: &str) -> Result<Writer> {
+        let _lock = self.lock()?;
+        self.claim_version()?;
+        Writer::begin(self, kind, name)
+    }
+
+    /// Keeps what another program measured, with the text it comes from; `name` says where the text was.
+    ///
+    /// # Errors
+    ///
+    /// Where no run can be read from it, besides those of [`Store::begin`].
+    pub fn import(&self, name: &str, bytes: &[u8]) -> Result<String> {
+        let refused = |reason: String, remedy| Error::new(Path::new(name), Reason::Refused(reason), remedy);
+        let run = match read_input(name, bytes) {
+            Ok(Input::Run(run)) => run,
+            Ok(Input::Iostat(_)) => {
+                let remedy = "import what fio or fathom printed of the run";
+                return Err(refused("what iostat saw is not a run".to_owned(), remedy.to_owned()));
+            }
+            Err(error) => {
+                let reason = format!("line {}, character {}: {}", error.line, error.column, error.what);
+                return Err(refused(reason, error.remedy));
+            }
+        };
+        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+        let mut writer = self.begin(Kind::Run, &stem)?;
+        writer.attach(IMPORTED, bytes)?;
+        writer.finish(&run)
+    }
+
+    pub(crate) fn lock(&self) -> Result<Lock> {
+        Lock::wait(&self.root.join(LOCK))
+    }
+
+    pub(crate) fn try_lock(&self) -> Result<Option<Lock>> {
+        Lock::try_now(&self.root.join(LOCK))
+    }
+
+    /// Refuses a store of a later version.
+    pub(crate) fn check_version(&self) -> Result<()> {
+        let path = self.root.join(VERSION);
+        if path.exists() {
+            let damaged = "runs are not affected: remove this file, and it will be written anew";
+            let version: Result<Version> = unseal(&path, &disk::read(&path)?);
+            version.map_err(|error| match error.reason {
+                Reason::Damaged(_) => Error { remedy: damaged.to_owned(), ..error },
+                _ => error,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Marks a new store with the version of its layout. Under the lock.
+    fn claim_version(&self) -> Result<()> {
+        self.check_version()?;
+        let path = self.root.join(VERSION);
+        if path.exists() {
+            return Ok(());
+        }
+        disk::replace(&path, &self.root.join(VERSION_ASIDE), &seal(&Version { format: FORMAT }))
+    }
+
+    fn sweep(&self) -> Result<()> {
+        self.check_version()?;
+        match self.try_lock()? {
+            Some(_lock) => sweep::sweep(&self.root),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a name in the root is the store's own and no run's.
+pub(crate) fn is_own(name: &str) -> bool {
+    name.starts_with('.') || [LOCK, VERSION, crate::index::INDEX].contains(&name)
+}

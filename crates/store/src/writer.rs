@@ -1,0 +1,230 @@
+//! A run on its way into the store.
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use record::{Asked, Host, Run, TargetFacts, Tool};
+use serde::Serialize;
+use zstd::stream::write::Encoder;
+
+use crate::error::{Error, Reason, Result};
+use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN};
+use crate::lock::Lock;
+use crate::manifest::{Entry, FileSeal, seal};
+use crate::sweep::{WRITER_LOCK, WRITING};
+use crate::{Kind, Store, disk, id};
+
+/// Tells the folders of one process apart.
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+/// Writes a run aside. Dropped without [`Writer::finish`], it leaves nothing behind; killed, what it leaves is swept up
+/// by whoever opens the store next.
+pub struct Writer {
+    store: Store,
+    kind: Kind,
+    name: String,
+    aside: PathBuf,
+    files: BTreeMap<String, FileSeal>,
+    events: Option<Encoder<'static, Summing>>,
+    /// Tells others that the writer lives.
+    _alive: Lock,
+}
+
+impl Writer {
+    /// Makes the folder. Under the store's lock.
+    pub(crate) fn begin(store: &Store, kind: Kind, name: &str) -> Result<Self> {
+        let aside = make_aside(&store.root)?;
+        let alive = Lock::wait(&aside.join(WRITER_LOCK)).inspect_err(|_| {
+            let _ = std::fs::remove_dir(&aside);
+        })?;
+        let name = name.to_owned();
+        Ok(Self { store: store.clone(), kind, name, aside, files: BTreeMap::new(), events: None, _alive: alive })
+    }
+
+    /// Adds what happened: one JSON document without line breaks.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub fn event(&mut self, line: &str) -> Result<()> {
+        let path = self.aside.join(EVENTS);
+        let failed = |error| Error::io(&path, "writing", error);
+        let mut events = match self.events.take() {
+            Some(events) => events,
+            None => File::create(&path).and_then(Summing::encoder).map_err(failed)?,
+        };
+        let written = events.write_all(line.as_bytes()).and_then(|()| events.write_all(b"\n"));
+        self.events = Some(events);
+        written.map_err(failed)
+    }
+
+    /// Adds the job as it was written.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written.
+    pub fn job(&mut self, text: &str) -> Result<()> {
+        self.put(JOB, text.as_bytes())
+    }
+
+    /// Adds a file of any other name, as the table of a sweep.
+    ///
+    /// # Errors
+    ///
+    /// Where the name is taken, empty, begins with a dot or has a slash in it; where it cannot be written.
+    pub fn attach(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        let ours = [RUN, EVENTS, JOB, RESOLVED, ENVIRONMENT, MANIFEST, KEPT];
+        let is_taken = ours.contains(&name) || self.files.contains_key(name);
+        if is_taken || name.is_empty() || name.starts_with('.') || name.contains('/') {
+            let reason = Reason::Refused(format!("no file of a run can be added as \"{name}\""));
+            return Err(Error::new(&self.aside, reason, "choose another name, without slashes or a leading dot"));
+        }
+        self.put(name, bytes)
+    }
+
+    /// Puts the run into the store and says under which id.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be written: the store is then as it was.
+    pub fn finish(mut self, run: &Run) -> Result<String> {
+        self.put(RUN, record::to_json(run).as_bytes())?;
+        self.put(RESOLVED, &json(&Resolved::of(run)))?;
+        self.put(ENVIRONMENT, &json(&Environment::of(run)))?;
+        self.finish_events()?;
+        self.commit(run)
+    }
+
+    fn put(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        disk::write_durably(&self.aside.join(name), bytes)?;
+        self.files.insert(name.to_owned(), FileSeal::of(bytes));
+        Ok(())
+    }
+
+    fn finish_events(&mut self) -> Result<()> {
+        let Some(events) = self.events.take() else { return Ok(()) };
+        let summed = events.finish().and_then(Summing::finish);
+        let seal = summed.map_err(|error| Error::io(&self.aside.join(EVENTS), "writing", error))?;
+        self.files.insert(EVENTS.to_owned(), seal);
+        Ok(())
+    }
+
+    fn commit(&mut self, run: &Run) -> Result<String> {
+        let mut entry = Entry::of(run, self.kind, &self.name, std::mem::take(&mut self.files));
+        let salt = entry.files.values().fold(std::process::id(), |salt, file| salt.rotate_left(5) ^ file.crc32c);
+        let _lock = self.store.lock()?;
+        entry.id = id::unused(&self.store.root, self.kind, &self.name, run.started_unix_ms, salt);
+        disk::write_durably(&self.aside.join(MANIFEST), &seal(&entry))?;
+        let alive = self.aside.join(WRITER_LOCK);
+        std::fs::remove_file(&alive).map_err(|error| Error::io(&alive, "removing", error))?;
+        disk::sync_folder(&self.aside)?;
+        disk::rename(&self.aside, &self.store.root.join(&entry.id))?;
+        Ok(entry.id)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // After a commit there is nothing of this name.
+        let _ = std::fs::remove_dir_all(&self.aside);
+    }
+}
+
+/// Makes a folder that nobody else has, not even on another host that shares the file system.
+fn make_aside(root: &Path) -> Result<PathBuf> {
+    loop {
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let aside = root.join(format!("{WRITING}{}-{number}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&aside) {
+            Ok(()) => return Ok(aside),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io(&aside, "making the folder", error)),
+        }
+    }
+}
+
+/// A file whose length and checksum are known once it is written.
+struct Summing {
+    file: File,
+    seal: FileSeal,
+}
+
+impl Summing {
+    fn encoder(file: File) -> io::Result<Encoder<'static, Self>> {
+        Encoder::new(Self { file, seal: FileSeal::of(&[]) }, zstd::DEFAULT_COMPRESSION_LEVEL)
+    }
+
+    fn finish(self) -> io::Result<FileSeal> {
+        self.file.sync_all()?;
+        Ok(self.seal)
+    }
+}
+
+impl Write for Summing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.seal.bytes += written as u64;
+        self.seal.crc32c = crc32c::crc32c_append(self.seal.crc32c, &bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// What was made of the job.
+#[derive(Serialize)]
+struct Resolved<'a> {
+    schema: u32,
+    globals: &'a [(String, String)],
+    jobs: &'a [Asked],
+}
+
+impl<'a> Resolved<'a> {
+    fn of(run: &'a Run) -> Self {
+        Self { schema: run.schema, globals: &run.globals, jobs: &run.asked }
+    }
+}
+
+/// Where a run took place, and by which words.
+#[derive(Serialize)]
+struct Environment<'a> {
+    schema: u32,
+    tool: &'a Tool,
+    command_line: &'a [String],
+    seed: Option<u64>,
+    host: &'a Host,
+    started_unix_ms: u64,
+    utc_offset_s: i32,
+    targets: Vec<&'a TargetFacts>,
+    disks: Vec<&'a str>,
+}
+
+impl<'a> Environment<'a> {
+    fn of(run: &'a Run) -> Self {
+        let mut targets: Vec<&TargetFacts> = run.jobs.iter().flat_map(|job| &job.evidence.targets).collect();
+        targets.sort_by_key(|target| &target.path);
+        targets.dedup_by_key(|target| &target.path);
+        Self {
+            schema: run.schema,
+            tool: &run.tool,
+            command_line: &run.command_line,
+            seed: run.seed,
+            host: &run.host,
+            started_unix_ms: run.started_unix_ms,
+            utc_offset_s: run.utc_offset_s,
+            targets,
+            disks: run.disks.iter().map(|disk| disk.name.as_str()).collect(),
+        }
+    }
+}
+
+fn json(document: &impl Serialize) -> Vec<u8> {
+    // Strings for keys, and numbers that serde_json prints as null where they are not finite: nothing can fail.
+    serde_json::to_vec_pretty(document).unwrap_or_default()
+}

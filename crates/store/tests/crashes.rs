@@ -1,0 +1,111 @@
+//! Processes that are killed while they work on a store.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use common::{add, sample};
+use store::{Filter, Kind, Store};
+use units::random::Random;
+
+const ROUNDS: u64 = 100;
+
+/// Adds, lists and removes until it is killed, and says what is done. The test below starts it.
+#[test]
+fn works_until_it_is_killed() {
+    let Some(root) = std::env::var_os("STORE_TEST_KILLED") else { return };
+    let store = Store::open(root).unwrap();
+    let mut out = std::io::stdout();
+    for at in 0.. {
+        let id = add(&store, Kind::Run, "killed", &sample(at)).unwrap();
+        writeln!(out, "\nadded {id}").unwrap();
+        store.list(&Filter::default()).unwrap();
+        if at % 2 == 1 {
+            writeln!(out, "\nremoving {id}").unwrap();
+            store.remove(&[&id]).unwrap();
+            writeln!(out, "\nremoved {id}").unwrap();
+        }
+    }
+}
+
+fn leftovers(root: &Path) -> Vec<String> {
+    let names = root.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(".writing-") || name.starts_with(".removing-")).collect()
+}
+
+/// Runs a worker, kills it after a while, and returns what it said.
+fn killed_after(root: &Path, while_us: u64) -> Vec<String> {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "works_until_it_is_killed", "--nocapture"])
+        .env("STORE_TEST_KILLED", root)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_micros(while_us));
+    child.kill().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    child.wait().unwrap();
+    lines
+}
+
+#[test]
+fn nothing_is_lost_at_random_moments_of_death() {
+    let seed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos();
+    println!("seed {seed}");
+    let mut random = Random::new(seed.into(), 0);
+    let home = tempfile::tempdir().unwrap();
+    let mut expected: BTreeSet<String> = BTreeSet::new();
+    let (mut added, mut swept) = (0, 0);
+    for round in 0..ROUNDS {
+        let mut uncertain = None;
+        for line in killed_after(home.path(), 1_000 + random.below(150_000)) {
+            match line.split_once(' ') {
+                Some(("added", id)) => {
+                    added += 1;
+                    expected.insert(id.to_owned());
+                }
+                Some(("removing", id)) => uncertain = Some(id.to_owned()),
+                Some(("removed", id)) => {
+                    expected.remove(id);
+                    uncertain = None;
+                }
+                _ => {}
+            }
+        }
+        swept += leftovers(home.path()).len();
+        let store = Store::open(home.path()).unwrap();
+        assert_eq!(leftovers(home.path()), Vec::<String>::new(), "round {round}, seed {seed}");
+        let listing = store.list(&Filter::default()).unwrap();
+        assert!(listing.skipped.is_empty(), "round {round}, seed {seed}: {:?}", listing.skipped);
+        let found: BTreeSet<String> = listing.entries.into_iter().map(|entry| entry.id).collect();
+        let lost: Vec<_> = expected.difference(&found).filter(|id| Some(*id) != uncertain.as_ref()).collect();
+        assert!(lost.is_empty(), "round {round}, seed {seed}: {lost:?}");
+        // It may have been killed between the end of an addition and the word of it.
+        assert!(found.difference(&expected).count() <= 1, "round {round}, seed {seed}");
+        expected = found;
+    }
+    for id in &expected {
+        Store::open(home.path()).unwrap().load(id).unwrap();
+    }
+    println!("{added} runs were added, {swept} leftovers swept up");
+    assert!(added > 0 && swept > 0, "seed {seed}: {added} added, {swept} swept up");
+}
+
+#[test]
+fn a_living_writer_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let mut writer = store.begin(Kind::Run, "alive").unwrap();
+    writer.event("{}").unwrap();
+    Store::open(home.path()).unwrap();
+    assert_eq!(leftovers(home.path()).len(), 1);
+    assert!(store.list(&Filter::default()).unwrap().skipped.is_empty(), "and is not taken for a run");
+    let id = writer.finish(&sample(0)).unwrap();
+    assert_eq!(store.load(&id).unwrap().events().unwrap().count(), 1);
+    drop(store.begin(Kind::Run, "dropped").unwrap());
+    assert_eq!(leftovers(home.path()), Vec::<String>::new());
+}

@@ -1,0 +1,60 @@
+//! Every version that was ever written stays readable: `fixtures` has a store of each.
+//!
+//! A new version adds a folder, made by the ignored test below, and leaves the others as they are.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{EVENTS, JOB, add, sample};
+use store::{FORMAT, Filter, Kind, Store};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// A copy, since lists leave an index behind.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in from.read_dir().unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_version_is_read() {
+    for format in 1..=FORMAT {
+        let home = tempfile::tempdir().unwrap();
+        copy(&fixtures().join(format!("format{format}")), home.path());
+        let store = Store::open(home.path()).unwrap();
+        let listing = store.list(&Filter::default()).unwrap();
+        assert!(listing.skipped.is_empty(), "{format}: {:?}", listing.skipped);
+        let kinds: Vec<Kind> = listing.entries.iter().map(|entry| entry.kind).collect();
+        assert_eq!(kinds, [Kind::Run, Kind::Sim, Kind::Sweep, Kind::Suite], "{format}");
+        for (at, entry) in listing.entries.iter().enumerate() {
+            let loaded = store.load(&entry.id).unwrap();
+            assert_eq!(loaded.run, sample(at as u64), "{format}: {}", entry.id);
+            assert_eq!(loaded.job().unwrap().as_deref(), Some(JOB));
+            assert_eq!(loaded.events().unwrap().map(Result::unwrap).collect::<Vec<_>>(), EVENTS);
+        }
+        add(&store, Kind::Run, "and goes on", &sample(9)).unwrap();
+        assert_eq!(store.list(&Filter::default()).unwrap().entries.len(), 5);
+    }
+}
+
+#[test]
+#[ignore = "writes the fixture of the current version, once"]
+fn make_the_fixture() {
+    let root = fixtures().join(format!("format{FORMAT}"));
+    assert!(!root.exists(), "a version that was written stays as it is");
+    let store = Store::open(&root).unwrap();
+    for (at, kind) in [Kind::Run, Kind::Sim, Kind::Sweep, Kind::Suite].into_iter().enumerate() {
+        add(&store, kind, "fixture", &sample(at as u64)).unwrap();
+    }
+    std::fs::remove_file(root.join("lock")).unwrap();
+}

@@ -1,0 +1,235 @@
+//! Runs in and out of a store.
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use common::{EVENTS, JOB, STARTED_MS, add, sample};
+use store::{Filter, Kind, Reason, Retention, Store};
+
+fn ids(store: &Store, filter: &Filter) -> Vec<String> {
+    let listing = store.list(filter).unwrap();
+    assert!(listing.skipped.is_empty(), "{:?}", listing.skipped);
+    listing.entries.into_iter().map(|entry| entry.id).collect()
+}
+
+#[test]
+fn a_run_comes_back_as_it_was() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join("a path/mit Größe/日本");
+    let store = Store::open(&root).unwrap();
+    assert_eq!(root.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let run = sample(0);
+    let id = add(&store, Kind::Run, "HyperDisk", &run).unwrap();
+    assert!(id.starts_with("2026-11-21T20-53-04-run-hyperdisk-"), "{id}");
+    let loaded = store.load(&id).unwrap();
+    assert_eq!(loaded.run, run);
+    assert_eq!(loaded.job().unwrap().as_deref(), Some(JOB));
+    assert_eq!(loaded.events().unwrap().map(Result::unwrap).collect::<Vec<_>>(), EVENTS);
+    assert_eq!(loaded.file("table.csv").unwrap(), b"depth,iops\n1,1000\n");
+    let environment: serde_json::Value = serde_json::from_slice(&loaded.file("environment.json").unwrap()).unwrap();
+    assert_eq!(environment["host"]["kernel"], "6.12.0");
+    assert_eq!((&environment["seed"], &environment["targets"][0]["path"]), (&42.into(), &"/dev/vdb".into()));
+    let resolved: serde_json::Value = serde_json::from_slice(&loaded.file("resolved.json").unwrap()).unwrap();
+    assert_eq!(resolved["jobs"][0]["name"], "reads");
+    for pass in ["read", "from the index"] {
+        assert_eq!(ids(&store, &Filter::default()), [&*id], "{pass}");
+    }
+}
+
+#[test]
+fn a_run_without_job_and_events_has_none() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    store.begin(Kind::Sim, "bare").unwrap().finish(&sample(0)).unwrap();
+    let loaded = store.load("last").unwrap();
+    assert_eq!(loaded.job().unwrap(), None);
+    assert_eq!(loaded.events().unwrap().count(), 0);
+}
+
+#[test]
+fn filters_let_through_what_they_say() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let run = add(&store, Kind::Run, "gold", &sample(0)).unwrap();
+    let mut other = sample(10);
+    other.host.hostname = "bellows".to_owned();
+    other.jobs[0].evidence.targets[0].path = "/dev/nvme0n1".to_owned();
+    let sweep = add(&store, Kind::Sweep, "silver", &other).unwrap();
+    let all = Filter::default();
+    for (filter, expected) in [
+        (all.clone(), vec![&run, &sweep]),
+        (Filter { kind: Some(Kind::Sweep), ..all.clone() }, vec![&sweep]),
+        (Filter { name: Some("g*d".to_owned()), ..all.clone() }, vec![&run]),
+        (Filter { name: Some("rea??".to_owned()), ..all.clone() }, vec![&run, &sweep]),
+        (Filter { name: Some("rea".to_owned()), ..all.clone() }, vec![]),
+        (Filter { host: Some("bell*".to_owned()), ..all.clone() }, vec![&sweep]),
+        (Filter { device: Some("vdb".to_owned()), ..all.clone() }, vec![&run]),
+        (Filter { device: Some("/dev/nvme*".to_owned()), ..all.clone() }, vec![&sweep]),
+        (Filter { since_unix_ms: Some(STARTED_MS + 10_000), ..all.clone() }, vec![&sweep]),
+        (Filter { until_unix_ms: Some(STARTED_MS + 10_000), ..all.clone() }, vec![&run]),
+        (Filter { text: Some("GRÖSSE".to_owned()), ..all.clone() }, vec![]),
+        (Filter { text: Some("GRÖßE".to_owned()), ..all.clone() }, vec![&run, &sweep]),
+        (Filter { text: Some("Bellows".to_owned()), kind: Some(Kind::Run), ..all }, vec![]),
+    ] {
+        assert_eq!(ids(&store, &filter).iter().collect::<Vec<_>>(), expected, "{filter:?}");
+    }
+}
+
+#[test]
+fn runs_are_named_by_their_beginning_or_as_the_last() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    assert!(matches!(store.load("last").unwrap_err().reason, Reason::Unknown(_)));
+    let later = add(&store, Kind::Run, "a", &sample(100)).unwrap();
+    let first = add(&store, Kind::Run, "a", &sample(0)).unwrap();
+    assert_eq!(store.resolve("last").unwrap(), later, "by the time at which it began");
+    assert_eq!(store.resolve("2026-11-21T20-53").unwrap(), first);
+    let error = store.load("2026-11").unwrap_err();
+    assert!(matches!(&error.reason, Reason::Ambiguous { candidates, .. } if *candidates == [first, later]), "{error}");
+    assert!(error.to_string().ends_with(": give more of its id"), "{error}");
+    for none in ["2027", "", "..", "../x", "/", "lock", "store.json", ".", "index.json"] {
+        let error = store.load(none).unwrap_err();
+        assert!(matches!(error.reason, Reason::Unknown(_)), "{none}: {error}");
+    }
+}
+
+#[test]
+fn what_is_removed_is_gone_and_a_wrong_name_removes_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let run_ids: Vec<String> = (0..4).map(|at| add(&store, Kind::Run, "a", &sample(at)).unwrap()).collect();
+    let errors = store.remove(&[&run_ids[0], "nothing", "2026", ".."]).unwrap_err();
+    assert_eq!(errors.len(), 3, "{errors:?}");
+    assert_eq!(ids(&store, &Filter::default()), run_ids);
+    std::fs::create_dir(home.path().join("photographs")).unwrap();
+    assert!(matches!(store.remove(&["photographs"]).unwrap_err()[0].reason, Reason::Foreign(_)));
+    std::fs::write(home.path().join(&run_ids[1]).join("run.json"), "damaged").unwrap();
+    let removed = store.remove(&[&run_ids[1], "last", "last"]).unwrap();
+    assert_eq!(removed, [&*run_ids[1], &*run_ids[3]], "damaged ones too, by their id");
+    let left = store.list(&Filter::default()).unwrap();
+    assert_eq!(left.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&run_ids[0], &run_ids[2]]);
+    assert_eq!(left.skipped.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["photographs"]);
+}
+
+#[test]
+fn retention_takes_the_oldest_and_never_what_is_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let run_ids: Vec<String> = (0..6).map(|at| add(&store, Kind::Run, "a", &sample(at)).unwrap()).collect();
+    let each = store.list(&Filter::default()).unwrap().entries[0].bytes();
+    store.keep(&run_ids[0], true).unwrap();
+    store.keep(&run_ids[1], true).unwrap();
+    store.keep(&run_ids[1], false).unwrap();
+    assert!(store.list(&Filter::default()).unwrap().entries[0].kept);
+    assert_eq!(store.retain(Retention::default(), STARTED_MS * 2).unwrap(), Vec::<String>::new());
+    let by_age = Retention { max_age_ms: Some(10_000), max_bytes: None };
+    assert_eq!(store.retain(by_age, STARTED_MS + 12_000).unwrap(), [&*run_ids[1]]);
+    let by_size = Retention { max_age_ms: None, max_bytes: Some(each * 3 + each / 2) };
+    assert_eq!(store.retain(by_size, STARTED_MS).unwrap(), [&*run_ids[2], &*run_ids[3]]);
+    let nothing = Retention { max_age_ms: Some(0), max_bytes: Some(0) };
+    assert_eq!(store.retain(nothing, STARTED_MS * 2).unwrap(), [&*run_ids[4], &*run_ids[5]]);
+    assert_eq!(ids(&store, &Filter::default()), [&*run_ids[0]]);
+}
+
+#[test]
+fn fios_output_is_imported_with_its_text() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let text = include_bytes!("../../record/tests/data/fio.json");
+    let id = store.import("/some/where/Nightly run.json", text).unwrap();
+    assert!(id.contains("-run-nightly-run-"), "{id}");
+    let loaded = store.load(&id).unwrap();
+    assert_eq!(loaded.entry.tool.name, "fio");
+    assert_eq!(loaded.file("imported").unwrap(), text);
+    let iostat = include_bytes!("../../record/tests/data/iostat12.txt");
+    for (name, bytes) in [("empty.json", &b""[..]), ("cut.json", &text[..400]), ("iostat.txt", iostat)] {
+        let error = store.import(name, bytes).unwrap_err();
+        assert!(matches!(error.reason, Reason::Refused(_)) && error.to_string().starts_with(name), "{error}");
+        assert!(!error.remedy.is_empty());
+    }
+    assert_eq!(ids(&store, &Filter::default()), [id], "what is refused leaves nothing");
+}
+
+#[test]
+fn names_of_attached_files_stay_inside_and_are_new() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let mut writer = store.begin(Kind::Suite, "s").unwrap();
+    writer.attach("mine", b"1").unwrap();
+    for name in ["", ".", "..", "a/b", "/etc/x", "run.json", "manifest.json", "kept", ".lock", "mine"] {
+        assert!(matches!(writer.attach(name, b"2").unwrap_err().reason, Reason::Refused(_)), "{name}");
+    }
+}
+
+#[test]
+fn later_versions_are_named_and_never_written_to() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let id = add(&store, Kind::Run, "a", &sample(0)).unwrap();
+    let mut later = sample(1);
+    later.schema += 1;
+    let later = add(&store, Kind::Run, "b", &later).unwrap();
+    for pass in ["read", "from the index"] {
+        let listing = store.list(&Filter::default()).unwrap();
+        assert_eq!(listing.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&id], "{pass}");
+        let [(name, error)] = &listing.skipped[..] else { panic!("{pass}: {listing:?}") };
+        assert!(*name == later && matches!(error.reason, Reason::TooNew { .. }), "{pass}: {error}");
+    }
+    assert!(matches!(store.load(&later).unwrap_err().reason, Reason::TooNew { .. }));
+    // A folder of a later layout may be sealed otherwise.
+    std::fs::write(home.path().join(&later).join("manifest.json"), r#"{"format":2,"seal":"x"}"#).unwrap();
+    let skipped = store.list(&Filter::default()).unwrap().skipped;
+    assert!(matches!(skipped[0].1.reason, Reason::TooNew { found: 2, known: 1 }), "{skipped:?}");
+
+    let version = home.path().join("store.json");
+    std::fs::write(&version, r#"{"format":2}"#).unwrap();
+    let before = std::fs::read(home.path().join("index.json")).unwrap();
+    let store = Store::open(home.path()).unwrap();
+    assert!(matches!(add(&store, Kind::Run, "c", &sample(2)).unwrap_err().reason, Reason::TooNew { found: 2, .. }));
+    assert!(matches!(store.remove(&[&id]).unwrap_err()[0].reason, Reason::TooNew { .. }));
+    assert!(store.keep(&id, true).is_err() && store.retain(Retention::default(), 0).is_err());
+    std::fs::remove_dir_all(home.path().join(&later)).unwrap();
+    assert_eq!(ids(&store, &Filter::default()), [&*id]);
+    assert_eq!(std::fs::read(home.path().join("index.json")).unwrap(), before);
+
+    std::fs::write(&version, "{").unwrap();
+    let error = add(&store, Kind::Run, "c", &sample(2)).unwrap_err();
+    assert!(error.to_string().contains("store.json: damaged: "), "{error}");
+    assert!(error.remedy.contains("remove this file"), "{error}");
+    std::fs::remove_file(&version).unwrap();
+    add(&store, Kind::Run, "c", &sample(2)).unwrap();
+}
+
+/// One of the processes of the test below, which names the store.
+#[test]
+fn one_of_many_processes() {
+    let Some(root) = std::env::var_os("STORE_TEST_SHARED") else { return };
+    let store = Store::open(root).unwrap();
+    for _ in 0..50 {
+        add(&store, Kind::Run, "shared", &sample(0)).unwrap();
+    }
+}
+
+#[test]
+fn many_processes_add_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut children: Vec<_> = (0..8)
+        .map(|_| {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            child.args(["--exact", "one_of_many_processes"]).stdout(Stdio::null());
+            child.env("STORE_TEST_SHARED", home.path()).spawn().unwrap()
+        })
+        .collect();
+    let store = Store::open(home.path()).unwrap();
+    let mut seen = 0;
+    while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
+        let listed = ids(&store, &Filter::default()).len();
+        assert!(listed >= seen, "{listed} after {seen}");
+        seen = listed;
+    }
+    assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
+    assert_eq!(ids(&store, &Filter::default()).len(), 400);
+    assert_eq!(ids(&store, &Filter::default()).len(), 400, "from the index");
+}

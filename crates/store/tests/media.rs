@@ -1,0 +1,106 @@
+//! Stores on media that cannot be written to.
+
+mod common;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use common::{add, sample};
+use store::{Error, Filter, Kind, Reason, Store};
+
+/// A file system in memory, unmounted when the test ends.
+struct Mount<'a>(&'a Path);
+
+impl<'a> Mount<'a> {
+    /// `None` for users who may not mount.
+    fn of_64_kib(at: &'a Path) -> Option<Self> {
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(at).output().ok()?;
+        mount.status.success().then_some(Self(at))
+    }
+
+    fn make_read_only(&self) {
+        let mount = Command::new("mount").args(["-o", "remount,ro"]).arg(self.0).status().unwrap();
+        assert!(mount.success());
+    }
+}
+
+impl Drop for Mount<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+fn kind_of(error: &Error) -> Option<ErrorKind> {
+    match &error.reason {
+        Reason::Io { error, .. } => Some(error.kind()),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_read_only_store_can_be_read() {
+    let home = tempfile::tempdir().unwrap();
+    let mount = Mount::of_64_kib(home.path());
+    let id = add(&Store::open(home.path()).unwrap(), Kind::Run, "a", &sample(0)).unwrap();
+    match &mount {
+        Some(mount) => mount.make_read_only(),
+        None => fs::set_permissions(home.path(), fs::Permissions::from_mode(0o500)).unwrap(),
+    }
+    let store = Store::open(home.path()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(store.list(&Filter::default()).unwrap().entries.len(), 1);
+    }
+    assert_eq!(store.load("last").unwrap().run, sample(0));
+    let refused = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
+    let error = add(&store, Kind::Run, "b", &sample(1)).unwrap_err();
+    assert!(kind_of(&error).is_some_and(|kind| refused.contains(&kind)), "{error}");
+    assert!(error.remedy.contains("keep runs elsewhere"), "{error}");
+    if mount.is_some() {
+        assert!(store.remove(&[&id]).is_err());
+        let error = Store::open(home.path().join("new")).unwrap_err();
+        assert!(error.to_string().contains("making the folder"), "{error}");
+    }
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).ok();
+}
+
+#[test]
+fn a_full_disk_refuses_a_run_and_loses_none() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(_mount) = Mount::of_64_kib(home.path()) else {
+        eprintln!("skipped: mounting needs root");
+        return;
+    };
+    let store = Store::open(home.path()).unwrap();
+    let mut ids = Vec::new();
+    let error = loop {
+        match add(&store, Kind::Run, "a", &sample(ids.len() as u64)) {
+            Ok(id) => ids.push(id),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(kind_of(&error), Some(ErrorKind::StorageFull), "{error}");
+    assert!(error.remedy.contains("make room"), "{error}");
+    assert!(!ids.is_empty());
+    for _ in 0..2 {
+        let listing = Store::open(home.path()).unwrap().list(&Filter::default()).unwrap();
+        assert_eq!(listing.entries.into_iter().map(|entry| entry.id).collect::<Vec<_>>(), ids);
+        assert!(listing.skipped.is_empty());
+    }
+    store.remove(&[&ids[0]]).unwrap();
+    add(&store, Kind::Run, "a", &sample(99)).unwrap();
+}
+
+#[test]
+fn a_root_that_is_no_folder_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("file");
+    fs::write(&file, "").unwrap();
+    for path in [file.clone(), file.join("below")] {
+        let error = Store::open(&path).unwrap_err();
+        assert_eq!(error.path, path);
+        assert!(!error.remedy.is_empty());
+    }
+}
