@@ -80,7 +80,8 @@ impl Store {
             }
         };
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
-        let mut writer = self.begin(Kind::Run, &stem)?;
+        let is_simulated = run.model.as_ref().is_some_and(|model| model.virtual_time);
+        let mut writer = self.begin(if is_simulated { Kind::Sim } else { Kind::Run }, &stem)?;
         writer.attach(IMPORTED, bytes)?;
         writer.finish(&run)
     }

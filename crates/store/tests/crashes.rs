@@ -109,3 +109,19 @@ fn a_living_writer_is_left_alone() {
     drop(store.begin(Kind::Run, "dropped").unwrap());
     assert_eq!(leftovers(home.path()), Vec::<String>::new());
 }
+
+#[test]
+fn leftovers_without_a_living_writer_are_swept_up() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let id = add(&store, Kind::Run, "whole", &sample(0)).unwrap();
+    for name in [".writing-1-0", ".writing-1-1", &format!(".removing-{id}")] {
+        std::fs::create_dir(home.path().join(name)).unwrap();
+        std::fs::copy(home.path().join(&id).join("run.json"), home.path().join(name).join("run.json")).unwrap();
+    }
+    // One that died before and one that died after it gave its lock away.
+    std::fs::write(home.path().join(".writing-1-0/.lock"), "").unwrap();
+    Store::open(home.path()).unwrap();
+    assert_eq!(leftovers(home.path()), Vec::<String>::new());
+    assert_eq!(store.list(&Filter::default()).unwrap().entries.len(), 1);
+}

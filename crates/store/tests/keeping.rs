@@ -153,6 +153,18 @@ fn fios_output_is_imported_with_its_text() {
 }
 
 #[test]
+fn records_of_our_own_are_imported_as_what_they_are() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let model = record::Model { virtual_time: true, ..record::Model::default() };
+    for (run, kind) in [(sample(0), Kind::Run), (record::Run { model: Some(model), ..sample(1) }, Kind::Sim)] {
+        let id = store.import("copied.json", record::to_json(&run).as_bytes()).unwrap();
+        let loaded = store.load(&id).unwrap();
+        assert_eq!((loaded.run, loaded.entry.kind), (run, kind));
+    }
+}
+
+#[test]
 fn names_of_attached_files_stay_inside_and_are_new() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path()).unwrap();
