@@ -7,18 +7,23 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::{add, sample};
 use store::{Error, Filter, Kind, Reason, Store};
 
 /// A file system in memory, unmounted when the test ends.
-struct Mount<'a>(&'a Path);
+struct Mount<'a>(&'a Path, #[expect(dead_code, reason = "held until the end")] MutexGuard<'static, ()>);
+
+/// One test at a time: a program that another one starts has our files open for a moment, which keeps the mount busy.
+static MOUNTING: Mutex<()> = Mutex::new(());
 
 impl<'a> Mount<'a> {
     /// `None` for users who may not mount.
     fn of_64_kib(at: &'a Path) -> Option<Self> {
+        let alone = MOUNTING.lock().unwrap_or_else(PoisonError::into_inner);
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(at).output().ok()?;
-        mount.status.success().then_some(Self(at))
+        mount.status.success().then_some(Self(at, alone))
     }
 
     fn make_read_only(&self) {
@@ -29,7 +34,8 @@ impl<'a> Mount<'a> {
 
 impl Drop for Mount<'_> {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0).status();
+        let unmounted = Command::new("umount").arg("--lazy").arg(self.0).status();
+        assert!(std::thread::panicking() || unmounted.is_ok_and(|status| status.success()));
     }
 }
 
