@@ -12,6 +12,7 @@ use std::fmt;
 use job::{Diagnostic, Place};
 
 use keys::Key;
+pub(crate) use value::figure_units;
 
 /// Where figures were claimed, in diagnostics.
 const SOURCE: &str = "--claim";

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DirectionResult, Kind, Run};
+use crate::{DirectionResult, JobResult, Kind, Measured, Run};
 
 /// Which figure of a run is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,31 +25,98 @@ pub enum FigureQuantity {
     BytesPerSecond,
     /// The mean time of an operation, in nanoseconds.
     LatencyMean,
-    /// The time within which 99 % of the operations were done, in nanoseconds.
+    /// The time within which 50 % of the operations were done, in nanoseconds.
+    LatencyP50,
+    /// The same of 90 %.
+    LatencyP90,
+    /// The same of 99 %.
     LatencyP99,
+    /// The same of 99.9 %.
+    LatencyP999,
 }
 
-const QUANTITIES: [(&str, FigureQuantity); 4] = [
+const QUANTITIES: [(&str, FigureQuantity); 7] = [
     ("iops", FigureQuantity::Iops),
     ("bytes_per_second", FigureQuantity::BytesPerSecond),
     ("latency_mean", FigureQuantity::LatencyMean),
+    ("latency_p50", FigureQuantity::LatencyP50),
+    ("latency_p90", FigureQuantity::LatencyP90),
     ("latency_p99", FigureQuantity::LatencyP99),
+    ("latency_p99.9", FigureQuantity::LatencyP999),
 ];
 
+/// Shorter names for those who type them.
+const SHORT: [(&str, FigureQuantity); 7] = [
+    ("bw", FigureQuantity::BytesPerSecond),
+    ("lat", FigureQuantity::LatencyMean),
+    ("lat.mean", FigureQuantity::LatencyMean),
+    ("lat.p50", FigureQuantity::LatencyP50),
+    ("lat.p90", FigureQuantity::LatencyP90),
+    ("lat.p99", FigureQuantity::LatencyP99),
+    ("lat.p99.9", FigureQuantity::LatencyP999),
+];
+
+impl FigureQuantity {
+    /// All there are, throughput first.
+    pub const ALL: [Self; 7] = [
+        Self::Iops,
+        Self::BytesPerSecond,
+        Self::LatencyMean,
+        Self::LatencyP50,
+        Self::LatencyP90,
+        Self::LatencyP99,
+        Self::LatencyP999,
+    ];
+
+    /// Of a percentile, the share of operations in per cent; `None` of other figures.
+    #[must_use]
+    pub const fn percent(self) -> Option<f64> {
+        match self {
+            Self::Iops | Self::BytesPerSecond | Self::LatencyMean => None,
+            Self::LatencyP50 => Some(50.0),
+            Self::LatencyP90 => Some(90.0),
+            Self::LatencyP99 => Some(99.0),
+            Self::LatencyP999 => Some(99.9),
+        }
+    }
+
+    /// The units that its values are written in, without `/s`: name and factor to the unit of [`Figure::of`].
+    #[must_use]
+    pub fn units(self) -> Vec<(&'static str, f64)> {
+        crate::claim::figure_units(self).collect()
+    }
+
+    /// The unit of [`Figure::of`], as it is written.
+    #[must_use]
+    pub const fn base_unit(self) -> &'static str {
+        match self {
+            Self::Iops => "",
+            Self::BytesPerSecond => "B",
+            _ => "ns",
+        }
+    }
+
+    /// Whether it is a time, of which less is better.
+    #[must_use]
+    pub const fn is_latency(self) -> bool {
+        !matches!(self, Self::Iops | Self::BytesPerSecond)
+    }
+}
+
 impl Figure {
-    /// All names there are.
+    /// All names that are read, the shorter ones among them.
     #[must_use]
     pub fn names() -> Vec<String> {
-        let kinds = [Some(Kind::Read), Some(Kind::Write), Some(Kind::Trim), None];
-        let figures = kinds.into_iter().flat_map(|kind| QUANTITIES.map(|(_, quantity)| Self { kind, quantity }));
-        figures.map(|figure| figure.to_string()).collect()
+        let kinds = ["read", "write", "trim", "all"];
+        let quantities = || QUANTITIES.iter().chain(&SHORT).map(|(name, _)| name);
+        kinds.iter().flat_map(|kind| quantities().map(move |name| format!("{kind}.{name}"))).collect()
     }
 
     /// The figure of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let (kind, quantity) = name.split_once('.')?;
-        let (_, quantity) = *QUANTITIES.iter().find(|(known, _)| *known == quantity)?;
+        let (_, quantity) = *QUANTITIES.iter().chain(&SHORT).find(|(known, _)| *known == quantity)?;
         let kind = match Kind::ALL.into_iter().find(|known| known.name() == kind) {
             None if kind != "all" => return None,
             kind => kind,
@@ -61,26 +128,33 @@ impl Figure {
     /// the kind was done. A percentile of several results is that of the worst.
     #[must_use]
     pub fn of(&self, run: &Run) -> Option<f64> {
+        self.of_jobs(&run.jobs.iter().collect::<Vec<_>>())
+    }
+
+    /// Its value over some results of a run.
+    #[must_use]
+    pub fn of_jobs(&self, jobs: &[&JobResult]) -> Option<f64> {
         let wanted = |kind: Kind| self.kind.is_none_or(|only| only == kind);
-        let results = || run.jobs.iter().flat_map(|job| job.result.kinds());
+        let results = || jobs.iter().flat_map(|job| job.result.kinds());
         let used = || results().filter(|(kind, result)| wanted(*kind) && result.ios > 0).map(|(_, result)| result);
         used().next()?;
-        let over_jobs = |of_job: fn(&crate::Measured) -> f64, of_kind: fn(&DirectionResult) -> f64| match self.kind {
-            None => run.jobs.iter().map(|job| of_job(&job.result)).sum(),
+        let over_jobs = |of_job: fn(&Measured) -> f64, of_kind: fn(&DirectionResult) -> f64| match self.kind {
+            None => jobs.iter().map(|job| of_job(&job.result)).sum(),
             Some(_) => used().map(of_kind).sum::<f64>(),
         };
         match self.quantity {
-            FigureQuantity::Iops => Some(over_jobs(crate::Measured::iops, DirectionResult::iops)),
+            FigureQuantity::Iops => Some(over_jobs(Measured::iops, DirectionResult::iops)),
             FigureQuantity::BytesPerSecond => {
-                Some(over_jobs(crate::Measured::bytes_per_second, DirectionResult::bytes_per_second))
+                Some(over_jobs(Measured::bytes_per_second, DirectionResult::bytes_per_second))
             }
             FigureQuantity::LatencyMean => {
                 let count: u64 = used().map(|result| result.latency.count).sum();
                 let sum: f64 = used().map(|result| result.latency.sum_ns()).sum();
                 (count > 0).then(|| sum / count as f64)
             }
-            FigureQuantity::LatencyP99 => {
-                used().filter_map(|result| result.service.percentile_ns(99.0)).max().map(|ns| ns as f64)
+            percentile => {
+                let percent = percentile.percent()?;
+                used().filter_map(|result| result.service.percentile_ns(percent)).max().map(|ns| ns as f64)
             }
         }
     }
@@ -111,13 +185,17 @@ impl TryFrom<String> for Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{JobResult, LatencyStats, Measured};
+    use crate::LatencyStats;
 
     #[test]
     fn every_name_is_read_back() {
         for name in Figure::names() {
-            assert_eq!(Figure::named(&name).map(|figure| figure.to_string()), Some(name));
+            let figure = Figure::named(&name).unwrap_or_else(|| panic!("{name} is not read"));
+            assert_eq!(Figure::named(&figure.to_string()), Some(figure));
+            let base = figure.quantity.base_unit();
+            assert!(figure.quantity.units().contains(&(base, 1.0)), "{name} in {base}");
         }
+        assert_eq!(Figure::named("read.lat.p99.9"), Figure::named("read.latency_p99.9"));
         assert_eq!(
             (Figure::named("iops"), Figure::named("read.speed"), Figure::named("some.iops")),
             (None, None, None)

@@ -1,6 +1,7 @@
 //! The value of a figure: numbers with units, ranges, approximations.
 
 use super::{Claimed, Key};
+use crate::FigureQuantity;
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,6 +96,16 @@ const BANDWIDTH: &[(&str, Unit)] = &[
 ];
 const SHARE: &[(&str, Unit)] = &[("%", decimal(0.01)), ("", decimal(1.0))];
 const PLAIN: &[(&str, Unit)] = &[("", decimal(1.0))];
+
+/// The units in which a figure's values are written: name and factor.
+pub(crate) fn figure_units(quantity: FigureQuantity) -> impl Iterator<Item = (&'static str, f64)> {
+    let table = match quantity {
+        FigureQuantity::Iops => COUNT,
+        FigureQuantity::BytesPerSecond => BANDWIDTH,
+        _ => TIME,
+    };
+    table.iter().map(|(name, unit)| (*name, unit.factor))
+}
 
 /// Reads the value of a key; `span` is its column and its length.
 pub(super) fn read(key: Key, text: &str, span: (usize, usize)) -> Result<Value, Fault> {

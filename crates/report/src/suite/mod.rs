@@ -285,9 +285,7 @@ impl Unit {
         match self {
             Self::Iops => quantity == FigureQuantity::Iops,
             Self::Megabytes | Self::Mebibytes => quantity == FigureQuantity::BytesPerSecond,
-            Self::Microseconds | Self::Milliseconds => {
-                matches!(quantity, FigureQuantity::LatencyMean | FigureQuantity::LatencyP99)
-            }
+            Self::Microseconds | Self::Milliseconds => quantity.is_latency(),
         }
     }
 }

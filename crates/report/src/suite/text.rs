@@ -18,7 +18,10 @@ pub fn figure_name(figure: Figure) -> String {
         FigureQuantity::Iops => format!("{kind} IOPS"),
         FigureQuantity::BytesPerSecond => format!("{kind} rate"),
         FigureQuantity::LatencyMean => format!("{kind} mean"),
+        FigureQuantity::LatencyP50 => format!("{kind} p50"),
+        FigureQuantity::LatencyP90 => format!("{kind} p90"),
         FigureQuantity::LatencyP99 => format!("{kind} p99"),
+        FigureQuantity::LatencyP999 => format!("{kind} p99.9"),
     }
 }
 
@@ -30,7 +33,7 @@ fn shown(figure: Figure, value: f64, unit: Option<Unit>) -> String {
             format!("{} {}", significant(value / unit.factor(), 3), unit.name())
         }
         (FigureQuantity::BytesPerSecond, None) => format!("{}/s", Bytes::new(value.round() as u64)),
-        (FigureQuantity::LatencyMean | FigureQuantity::LatencyP99, _) => Nanos::new(value.round() as u64).to_string(),
+        _ => Nanos::new(value.round() as u64).to_string(),
     }
 }
 
