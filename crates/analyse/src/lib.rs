@@ -9,9 +9,12 @@
 //!
 //! [`doctor`] does the same for the settings of a host: figures of `/sys` and `/proc` in, findings out.
 //!
-//! What is *not* here: a sentence (`report` words findings), a file, or a comparison of several runs.
+//! [`compare`] holds a run, or repeats of it, against a baseline.
+//!
+//! What is *not* here: a sentence (`report` words findings), a file, or which run is whose baseline.
 
 mod code;
+pub mod compare;
 pub mod doctor;
 mod evidence;
 mod expectation;
@@ -21,6 +24,7 @@ mod finding;
 pub mod knee;
 mod observation;
 mod rules;
+mod student;
 mod verdict;
 
 pub use code::Code;

@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use crate::student::student;
+
 /// A mean and what it is worth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Mean {
@@ -32,13 +34,32 @@ impl Mean {
         student(self.effective - 1.0) * self.error
     }
 
-    /// Whether two means differ by more than chance allows at 95 % (Welch, by the effective numbers of values).
+    /// The mean of values that know nothing of each other: of repeated runs.
     #[must_use]
-    pub fn differs_from(&self, other: &Self) -> bool {
+    pub(crate) fn of_independent(values: &[f64]) -> Self {
+        let (value, n) = (mean(values), values.len() as f64);
+        Self { value, error: (squares(values, value) / (n - 1.0).max(1.0) / n.max(1.0)).sqrt(), effective: n }
+    }
+
+    /// The same of values that are all `factor` times as large.
+    #[must_use]
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self { value: self.value * factor, error: self.error * factor.abs(), ..*self }
+    }
+
+    /// Half the interval that holds the difference of two means at 95 % (Welch, by the effective numbers of values).
+    #[must_use]
+    pub(crate) fn difference_half_width(&self, other: &Self) -> f64 {
         let (a, b) = (self.error.powi(2), other.error.powi(2));
         let free =
             (a + b).powi(2) / (a * a / (self.effective - 1.0).max(1.0) + b * b / (other.effective - 1.0).max(1.0));
-        (self.value - other.value).abs() > student(free) * (a + b).sqrt()
+        student(free) * (a + b).sqrt()
+    }
+
+    /// Whether two means differ by more than chance allows at 95 %.
+    #[must_use]
+    pub fn differs_from(&self, other: &Self) -> bool {
+        (self.value - other.value).abs() > self.difference_half_width(other)
     }
 }
 
@@ -262,18 +283,6 @@ fn line(values: &[f64]) -> (f64, f64) {
     }
     let slope = together / spread.max(1e-12);
     (slope, (squares(values, mean) - slope * together).max(0.0))
-}
-
-/// The 97.5 % quantile of Student's distribution (Cornish and Fisher's expansion; exact enough from 3 on).
-fn student(free: f64) -> f64 {
-    let (z, v): (f64, f64) = (1.959_964, free.max(1.0));
-    let terms = [
-        z,
-        (z.powi(3) + z) / (4.0 * v),
-        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v * v),
-        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * v.powi(3)),
-    ];
-    terms.iter().sum()
 }
 
 #[cfg(test)]

@@ -1,0 +1,205 @@
+//! Two runs, or two sets of repeated runs, side by side: by how much each figure changed, how sure that is, and whether
+//! it is a change that matters.
+//!
+//! Neighbouring seconds of a run are alike, and tests that take them for independent find a difference between equal
+//! runs in every second case. So the means of two runs are compared by Welch's test on their effective numbers of
+//! values, and where both sides have repeats, by the means of the runs. A record keeps one histogram for the whole run:
+//! of percentiles only repeats can tell.
+
+mod caution;
+mod change;
+mod mismatch;
+mod series;
+mod side;
+
+use record::{Figure, FigureQuantity, Kind, Run};
+use serde::Serialize;
+
+pub use caution::Caution;
+pub use change::{Basis, Change, Judgement, More};
+pub use mismatch::{Aspect, Mismatch, Told};
+pub use side::Side;
+
+use crate::knee::steady::Mean;
+use side::{Judged, Part};
+
+/// How to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Options {
+    /// Changes of less than this matter to nobody, in per cent.
+    pub threshold_percent: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { threshold_percent: 2.0 }
+    }
+}
+
+/// What a comparison says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Comparison {
+    /// In what the runs differ besides their figures, the graver first.
+    pub mismatches: Vec<Mismatch>,
+    /// The jobs that both sides have, in the order of the baseline.
+    pub jobs: Vec<JobComparison>,
+}
+
+/// One job in both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobComparison {
+    /// Its name in the baseline.
+    pub job: String,
+    /// Its figures: of each kind in use and, where there are several, of all together.
+    pub figures: Vec<FigureComparison>,
+    /// What to keep in mind.
+    pub cautions: Vec<Caution>,
+}
+
+/// One figure in both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FigureComparison {
+    /// Which.
+    pub figure: Figure,
+    /// Its value in the baseline, the mean of its runs.
+    pub baseline: f64,
+    /// Its value in the candidate.
+    pub candidate: f64,
+    /// The change with its interval; `None` where only repeats can tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    /// What the interval rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+    /// What it comes to.
+    #[serde(flatten)]
+    pub judgement: Judgement,
+}
+
+impl Comparison {
+    /// Whether figures may be read beside each other.
+    #[must_use]
+    pub fn is_comparable(&self) -> bool {
+        self.mismatches.iter().all(|mismatch| !mismatch.blocking)
+    }
+
+    /// Whether a figure of any job became worse.
+    #[must_use]
+    pub fn is_worse(&self) -> bool {
+        let figures = self.jobs.iter().flat_map(|job| &job.figures);
+        figures.into_iter().any(|figure| figure.judgement == Judgement::Worse)
+    }
+}
+
+/// A mean of one side and how many values it was taken from.
+#[derive(Clone, Copy)]
+struct Sample {
+    mean: Mean,
+    values: usize,
+}
+
+/// Holds the candidate against the baseline: a run each, or repeats of one.
+#[must_use]
+pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &Options) -> Comparison {
+    let Some((&first, others)) = baseline.split_first() else { return Comparison::default() };
+    let mut mismatches = Vec::new();
+    for run in candidate.iter().chain(others) {
+        mismatches.extend(mismatch::mismatches(first, run, &mismatch::pairs(first, run)));
+    }
+    let places = |runs: &[&Run]| -> Vec<_> { runs.iter().map(|run| mismatch::pairs(first, run)).collect() };
+    let (of_baseline, of_candidate) = (places(baseline), places(candidate));
+    let (baseline, candidate) = (Judged::of(baseline), Judged::of(candidate));
+    let job = |index: usize| {
+        let baseline = Part::of(&baseline, of_baseline.iter().map(|pairs| partner(pairs, index)));
+        let candidate = Part::of(&candidate, of_candidate.iter().map(|pairs| partner(pairs, index)));
+        (candidate.runs() > 0).then(|| compare_job(&first.jobs[index].name, &baseline, &candidate, options))
+    };
+    Comparison { mismatches: in_order(mismatches), jobs: (0..first.jobs.len()).filter_map(job).collect() }
+}
+
+fn partner(pairs: &[(usize, usize)], index: usize) -> Option<usize> {
+    pairs.iter().find(|(first, _)| *first == index).map(|(_, other)| *other)
+}
+
+/// The graver first, each once.
+fn in_order(mut mismatches: Vec<Mismatch>) -> Vec<Mismatch> {
+    mismatches.sort_by_key(|mismatch| !mismatch.blocking);
+    let mut once: Vec<Mismatch> = Vec::new();
+    for mismatch in mismatches {
+        if !once.contains(&mismatch) {
+            once.push(mismatch);
+        }
+    }
+    once
+}
+
+fn compare_job(name: &str, baseline: &Part<'_>, candidate: &Part<'_>, options: &Options) -> JobComparison {
+    let mut cautions = caution::of_parts(baseline, candidate);
+    let mut figures = Vec::new();
+    for figure in figures_of(baseline, candidate) {
+        let Some((row, samples)) = compare_figure(figure, baseline, candidate, options) else { continue };
+        figures.push(row);
+        if let Some(([a, b], basis)) = samples.zip(row.basis) {
+            cautions.extend(caution::of_sample(figure, Side::Baseline, &a, basis));
+            cautions.extend(caution::of_sample(figure, Side::Candidate, &b, basis));
+        }
+    }
+    JobComparison { job: name.to_owned(), figures, cautions }
+}
+
+fn figures_of(baseline: &Part<'_>, candidate: &Part<'_>) -> impl Iterator<Item = Figure> {
+    let used = |kind: &Kind| baseline.uses(*kind) && candidate.uses(*kind);
+    let mut kinds: Vec<Option<Kind>> = Kind::ALL.into_iter().filter(used).map(Some).collect();
+    if kinds.len() > 1 {
+        kinds.push(None);
+    }
+    kinds.into_iter().flat_map(|kind| FigureQuantity::ALL.map(|quantity| Figure { kind, quantity }))
+}
+
+/// `None` where a side does not have the figure at all.
+fn compare_figure(
+    figure: Figure,
+    baseline: &Part<'_>,
+    candidate: &Part<'_>,
+    options: &Options,
+) -> Option<(FigureComparison, Option<[Sample; 2]>)> {
+    let (a, b) = (baseline.of_each_run(figure), candidate.of_each_run(figure));
+    if a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let samples =
+        if a.len() > 1 && b.len() > 1 { Some(of_runs(&a, &b)) } else { of_courses(figure, baseline, candidate) };
+    let known = samples.and_then(|([a, b], basis)| Some((Change::between(&a.mean, &b.mean, basis)?, a, b, basis)));
+    let judgement = match &known {
+        Some((change, a, b, basis)) => {
+            let independent = a.mean.effective.min(b.mean.effective);
+            change.judge(figure.quantity, options.threshold_percent, independent, *basis)
+        }
+        None => Judgement::Undecided { more: Some(more_runs(a.len().min(b.len()))) },
+    };
+    let row = FigureComparison {
+        figure,
+        baseline: Mean::of_independent(&a).value,
+        candidate: Mean::of_independent(&b).value,
+        change: known.map(|(change, ..)| change),
+        basis: known.map(|(_, _, _, basis)| basis),
+        judgement,
+    };
+    Some((row, known.map(|(_, a, b, _)| [a, b])))
+}
+
+fn more_runs(runs: usize) -> More {
+    More::Repeats(caution::ENOUGH_RUNS.saturating_sub(runs).max(1) as u64)
+}
+
+fn of_runs(a: &[f64], b: &[f64]) -> ([Sample; 2], Basis) {
+    let sample = |values: &[f64]| Sample { mean: Mean::of_independent(values), values: values.len() };
+    ([sample(a), sample(b)], Basis::Repeats { runs: a.len().min(b.len()) })
+}
+
+fn of_courses(figure: Figure, baseline: &Part<'_>, candidate: &Part<'_>) -> Option<([Sample; 2], Basis)> {
+    let ((a, a_seconds), (b, b_seconds)) = (baseline.course(figure)?, candidate.course(figure)?);
+    let seconds = (a.len() as f64 * a_seconds).min(b.len() as f64 * b_seconds);
+    let sample = |values: &[f64]| Sample { mean: Mean::of(values), values: values.len() };
+    Some(([sample(&a), sample(&b)], Basis::Intervals { seconds }))
+}

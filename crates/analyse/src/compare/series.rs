@@ -1,0 +1,53 @@
+//! The course of one figure of one job in time.
+
+use record::{Figure, FigureQuantity, Interval, JobResult, Kind};
+
+/// The values of a figure for each whole interval in which it was in use; `None` where the record does not keep its
+/// course: percentiles, and the latency of one kind where others were in use, for intervals know the time of all kinds.
+pub(super) fn course(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
+    let series = &job.result.series;
+    // The last one may have been cut short.
+    let whole = &series.intervals[..series.intervals.len().saturating_sub(1)];
+    let used = in_use(whole, figure.kind);
+    let seconds = series.width_ns as f64 / 1e9;
+    if used.len() < 2 || seconds <= 0.0 {
+        return None;
+    }
+    match figure.quantity {
+        FigureQuantity::Iops => Some(used.iter().map(|one| sum(&one.ios, figure.kind) / seconds).collect()),
+        FigureQuantity::BytesPerSecond => Some(used.iter().map(|one| sum(&one.bytes, figure.kind) / seconds).collect()),
+        FigureQuantity::LatencyMean => latency(used).filter(|_| is_alone(job, figure.kind)),
+        _ => None,
+    }
+}
+
+/// Without the intervals before its first operation and after its last one.
+fn in_use(intervals: &[Interval], kind: Option<Kind>) -> &[Interval] {
+    let busy = |one: &Interval| sum(&one.ios, kind) > 0.0;
+    let Some(first) = intervals.iter().position(busy) else { return &[] };
+    let last = intervals.iter().rposition(busy).unwrap_or(first);
+    &intervals[first..=last]
+}
+
+fn sum(counts: &[u64; 3], kind: Option<Kind>) -> f64 {
+    match kind {
+        Some(kind) => counts[kind as usize] as f64,
+        None => counts.iter().sum::<u64>() as f64,
+    }
+}
+
+/// Whether the kind is the only one in use.
+fn is_alone(job: &JobResult, kind: Option<Kind>) -> bool {
+    kind.is_none_or(|kind| job.result.kinds().all(|(other, result)| other == kind || result.ios == 0))
+}
+
+/// Values whose mean is that of all operations, slow intervals counted by how many operations they had, and whose
+/// deviation is that of this mean (a ratio of sums, linearised).
+fn latency(intervals: &[Interval]) -> Option<Vec<f64>> {
+    let count = |one: &Interval| one.ios.iter().sum::<u64>() as f64;
+    let ios: f64 = intervals.iter().map(count).sum();
+    let time: f64 = intervals.iter().map(|one| one.service_ns as f64).sum();
+    let (mean, each) = (time / ios, ios / intervals.len() as f64);
+    let value = |one: &Interval| mean + (one.service_ns as f64 - mean * count(one)) / each;
+    (time > 0.0).then(|| intervals.iter().map(value).collect())
+}

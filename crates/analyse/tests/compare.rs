@@ -1,0 +1,312 @@
+//! Comparisons: how often they err, what they find, and what they refuse.
+
+#![allow(clippy::disallowed_macros, reason = "calibrations print what they found")]
+
+mod loads;
+
+use analyse::Code;
+use analyse::compare::{
+    Aspect, Basis, Caution, Comparison, FigureComparison, Judgement, More, Options, Side, Told, compare,
+};
+use loads::{SECOND_NS, latency, queue_full};
+use record::{Interval, Model, ModelCredits, ModelStage, Run};
+use units::random::Random;
+
+/// A value of the normal distribution (Box and Muller).
+fn normal(random: &mut Random) -> f64 {
+    let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+/// What a run's seconds are like.
+#[derive(Clone, Copy)]
+struct Course {
+    seconds: usize,
+    /// How alike neighbours are.
+    phi: f64,
+    /// Deviation of a second, as a share.
+    noise: f64,
+    iops: f64,
+}
+
+/// A run of reads with 32 in flight all the time.
+fn run(course: Course, random: &mut Random) -> Run {
+    let Course { seconds, phi, noise, iops } = course;
+    let mut last = normal(random);
+    let mut second = || {
+        last = phi * last + (1.0 - phi * phi).sqrt() * normal(random);
+        let ios = (iops * (1.0 + noise * last)).max(1.0) as u64;
+        Interval { ios: [ios, 0, 0], bytes: [ios * 4096, 0, 0], service_ns: 32 * SECOND_NS, ..Interval::default() }
+    };
+    // One more, for the last is taken for cut short.
+    let intervals: Vec<Interval> = (0..=seconds).map(|_| second()).collect();
+    let mut run = queue_full(32, 1_000_000);
+    let result = &mut run.jobs[0].result;
+    result.runtime_ns = intervals.len() as u64 * SECOND_NS;
+    result.read.ios = intervals.iter().map(|one| one.ios[0]).sum();
+    result.read.bytes = 4096 * result.read.ios;
+    result.read.runtime_ns = result.runtime_ns;
+    let mean_ns = 32 * result.runtime_ns / result.read.ios;
+    result.read.latency = latency(result.read.ios, mean_ns, mean_ns / 2);
+    result.read.service = result.read.latency.clone();
+    result.series.intervals = intervals;
+    run
+}
+
+fn compared(baseline: &Run, candidate: &Run) -> Comparison {
+    compare(&[baseline], &[candidate], &Options::default())
+}
+
+fn row(comparison: &Comparison, name: &str) -> FigureComparison {
+    let mut rows = comparison.jobs.iter().flat_map(|job| &job.figures);
+    *rows.find(|row| row.figure.to_string() == name).unwrap_or_else(|| panic!("no {name}: {comparison:?}"))
+}
+
+fn judged(row: &FigureComparison) -> &'static str {
+    match row.judgement {
+        Judgement::Better => "better",
+        Judgement::Worse => "worse",
+        Judgement::Same => "same",
+        Judgement::Undecided { .. } => "undecided",
+    }
+}
+
+/// Of 1,000 pairs: intervals of the change without zero, verdicts of better or worse, of same, and undecided.
+fn shares(a: Course, b: Course, seed: u64) -> [f64; 4] {
+    let mut random = Random::new(seed, 1);
+    let mut counts = [0; 4];
+    for _ in 0..1000 {
+        let (a, b) = (run(a, &mut random), run(b, &mut random));
+        let found = row(&compared(&a, &b), "read.iops");
+        counts[0] += u32::from(found.change.is_some_and(|change| change.is_real()));
+        let verdict = match judged(&found) {
+            "same" => 2,
+            "undecided" => 3,
+            _ => 1,
+        };
+        counts[verdict] += 1;
+    }
+    counts.map(|count| f64::from(count) / 1000.0)
+}
+
+const EVEN: Course = Course { seconds: 300, phi: 0.0, noise: 0.03, iops: 10_000.0 };
+
+#[test]
+fn equal_runs_are_told_apart_no_more_often_than_is_said() {
+    let seed = 71;
+    for seconds in [60, 300] {
+        for phi in [0.0, 0.5, 0.8] {
+            for noise in [0.03, 0.1] {
+                let course = Course { seconds, phi, noise, ..EVEN };
+                let [real, alarms, same, undecided] = shares(course, course, seed);
+                println!(
+                    "seed {seed}, n {seconds}, phi {phi}, noise {noise}: interval without zero {real}, better or worse \
+                     {alarms}, same {same}, undecided {undecided}"
+                );
+                // A minute of alike seconds is little to tell their likeness from.
+                let most = if seconds == 300 { 0.07 } else { 0.09 };
+                assert!(real <= most && alarms <= real, "seed {seed}, n {seconds}, phi {phi}: {real}, {alarms}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_change_of_three_per_cent_is_found_in_five_minutes() {
+    let seed = 72;
+    for (iops, verdict) in [(10_300.0, "better"), (9_700.0, "worse")] {
+        let [real, found, same, undecided] = shares(EVEN, Course { iops, ..EVEN }, seed);
+        println!("seed {seed}, {verdict}: real {real}, found {found}, same {same}, undecided {undecided}");
+        assert!(found >= 0.8, "seed {seed}: {verdict} in {found}");
+    }
+}
+
+#[test]
+fn same_is_said_only_where_the_whole_interval_lies_within_the_threshold() {
+    let mut random = Random::new(73, 0);
+    let mut said = 0;
+    for turn in 0..400 {
+        let noise = 0.01 + 0.001 * f64::from(turn % 80);
+        let (a, b) =
+            (Course { noise, seconds: 80, ..EVEN }, Course { iops: 10_000.0 + f64::from(turn), noise, ..EVEN });
+        let comparison = compared(&run(a, &mut random), &run(b, &mut random));
+        for found in &comparison.jobs[0].figures {
+            let Some(change) = found.change else { continue };
+            let within = change.low_percent >= -2.0 && change.high_percent <= 2.0;
+            assert_eq!(found.judgement == Judgement::Same, within, "seed 73, turn {turn}: {found:?}");
+            said += u32::from(within);
+        }
+    }
+    assert!((100..1100).contains(&said), "{said}");
+}
+
+#[test]
+fn less_latency_is_better_and_its_interval_is_that_of_the_throughput() {
+    let mut random = Random::new(74, 0);
+    let (a, b) = (run(EVEN, &mut random), run(Course { iops: 11_000.0, ..EVEN }, &mut random));
+    let comparison = compared(&a, &b);
+    let (iops, mean) = (row(&comparison, "read.iops"), row(&comparison, "read.latency_mean"));
+    assert_eq!((judged(&iops), judged(&mean)), ("better", "better"));
+    let (iops, mean) = (iops.change.unwrap(), mean.change.unwrap());
+    // With as many in flight the latency is the reciprocal.
+    assert!((mean.percent - 100.0 * (1.0 / (1.0 + iops.percent / 100.0) - 1.0)).abs() < 0.05, "{iops:?} {mean:?}");
+    assert!(!comparison.is_worse() && compared(&b, &a).is_worse());
+}
+
+#[test]
+fn percentiles_are_told_by_repeats_alone() {
+    let mut random = Random::new(75, 0);
+    let (a, b) = (run(EVEN, &mut random), run(EVEN, &mut random));
+    let alone = row(&compared(&a, &b), "read.latency_p99");
+    assert_eq!((alone.change, alone.judgement), (None, Judgement::Undecided { more: Some(More::Repeats(4)) }));
+    let repeats =
+        |iops, random: &mut Random| -> Vec<Run> { (0..5).map(|_| run(Course { iops, ..EVEN }, random)).collect() };
+    let (a, b) = (repeats(10_000.0, &mut random), repeats(8_000.0, &mut random));
+    let comparison = compare(&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>(), &Options::default());
+    let p99 = row(&comparison, "read.latency_p99");
+    assert_eq!((judged(&p99), p99.basis), ("worse", Some(Basis::Repeats { runs: 5 })));
+    assert_eq!(judged(&row(&comparison, "read.iops")), "worse");
+    assert!(comparison.jobs[0].cautions.is_empty(), "{:?}", comparison.jobs[0].cautions);
+}
+
+#[test]
+fn runs_that_differ_among_themselves_hide_what_seconds_would_show() {
+    let mut random = Random::new(76, 0);
+    let mut repeats = |levels: [f64; 3]| levels.map(|iops| run(Course { iops, ..EVEN }, &mut random));
+    let (a, b) = (repeats([9_000.0, 10_000.0, 11_000.0]), repeats([9_400.0, 10_400.0, 11_400.0]));
+    assert_eq!(judged(&row(&compared(&a[0], &b[0]), "read.iops")), "better");
+    let comparison = compare(&[&a[0], &a[1], &a[2]], &[&b[0], &b[1], &b[2]], &Options::default());
+    let iops = row(&comparison, "read.iops");
+    assert!(matches!(iops.judgement, Judgement::Undecided { more: Some(More::Repeats(1..)) }), "{iops:?}");
+    let few = Caution::FewRepeats { side: Side::Candidate, runs: 3 };
+    assert!(comparison.jobs[0].cautions.contains(&few), "{:?}", comparison.jobs[0].cautions);
+}
+
+#[test]
+fn the_seconds_that_are_asked_for_decide() {
+    let seed = 77;
+    let mut random = Random::new(seed, 0);
+    let short = Course { seconds: 60, noise: 0.1, ..EVEN };
+    let (mut asked, mut decided) = (0, 0);
+    for _ in 0..100 {
+        let (a, b) = (run(short, &mut random), run(short, &mut random));
+        let found = row(&compared(&a, &b), "read.iops").judgement;
+        let Judgement::Undecided { more: Some(More::Seconds(more)) } = found else { continue };
+        let long = Course { seconds: 60 + more as usize, ..short };
+        let again = row(&compared(&run(long, &mut random), &run(long, &mut random)), "read.iops");
+        asked += 1;
+        decided += u32::from(judged(&again) != "undecided");
+    }
+    println!("seed {seed}: asked {asked}, decided {decided}");
+    assert!(asked > 50 && decided * 5 > asked * 3, "seed {seed}: {decided} of {asked}");
+}
+
+#[test]
+fn equal_runs_without_noise_are_the_same() {
+    let mut random = Random::new(78, 0);
+    let even = run(Course { noise: 0.0, seconds: 10, ..EVEN }, &mut random);
+    let comparison = compared(&even, &even);
+    assert_eq!(judged(&row(&comparison, "read.iops")), "same");
+    assert!(comparison.is_comparable() && comparison.mismatches.is_empty());
+}
+
+#[test]
+fn what_was_done_differently_is_told_with_both_sides() {
+    let mut random = Random::new(79, 0);
+    let baseline = run(EVEN, &mut random);
+    let mut other = baseline.clone();
+    other.tool.version = "2".to_owned();
+    other.host.kernel = "6.1".to_owned();
+    assert!(compared(&baseline, &other).is_comparable(), "a version is a note, and an unknown kernel nothing");
+    assert_eq!(compared(&baseline, &other).mismatches.len(), 1);
+    let job = &mut other.jobs[0];
+    job.declared.rw = "randwrite".to_owned();
+    job.declared.iodepth = 64;
+    job.declared.direct = false;
+    job.declared.size = Some(1 << 30);
+    job.result.runtime_ns /= 3;
+    other.model = Some(Model::default());
+    let comparison = compared(&baseline, &other);
+    assert!(!comparison.is_comparable());
+    let blocking: Vec<Aspect> = comparison.mismatches.iter().filter(|one| one.blocking).map(|one| one.aspect).collect();
+    let expected = [Aspect::Simulated, Aspect::Rw, Aspect::Depth, Aspect::Direct, Aspect::Size, Aspect::Runtime];
+    assert_eq!(blocking, expected);
+    let size = &comparison.mismatches[4];
+    assert_eq!((&size.baseline, &size.candidate), (&Told::Nothing, &Told::Bytes(1 << 30)));
+}
+
+#[test]
+fn jobs_are_matched_by_name_and_then_by_place() {
+    let mut random = Random::new(80, 0);
+    let mut baseline = run(EVEN, &mut random);
+    baseline.jobs.push(run(Course { iops: 5_000.0, ..EVEN }, &mut random).jobs.remove(0));
+    baseline.jobs[1].name = "slow".to_owned();
+    let mut swapped = baseline.clone();
+    swapped.jobs.swap(0, 1);
+    let comparison = compared(&baseline, &swapped);
+    assert!(comparison.jobs.iter().all(|job| judged(&job.figures[0]) == "same"), "{comparison:?}");
+    let mut renamed = baseline.clone();
+    renamed.jobs[0].name = "a".to_owned();
+    renamed.jobs[1].name = "b".to_owned();
+    assert_eq!(compared(&baseline, &renamed).jobs.len(), 2);
+    renamed.jobs.remove(1);
+    renamed.jobs[0].name = "slow".to_owned();
+    let comparison = compared(&baseline, &renamed);
+    let lonely: Vec<_> = comparison.mismatches.iter().map(|one| (one.aspect, one.candidate.clone())).collect();
+    assert_eq!(lonely, [(Aspect::Job, Told::Nothing)]);
+    assert_eq!(comparison.jobs[0].job, "slow");
+}
+
+#[test]
+fn credits_that_ran_out_on_one_side_and_unsteady_runs_are_told() {
+    let mut random = Random::new(81, 0);
+    let baseline = run(Course { seconds: 40, ..EVEN }, &mut random);
+    let mut spent = baseline.clone();
+    let credits = ModelCredits { empty_at_ns: Some(SECOND_NS), ..ModelCredits::default() };
+    let stage = ModelStage { credits: Some(credits), ..ModelStage::default() };
+    spent.model = Some(Model { stages: vec![stage], ..Model::default() });
+    let cautions = compared(&baseline, &spent).jobs.remove(0).cautions;
+    assert!(cautions.contains(&Caution::CreditsRanOut { side: Side::Candidate }), "{cautions:?}");
+    assert!(compared(&spent, &spent).jobs[0].cautions.is_empty());
+    let mut falling = baseline.clone();
+    for interval in &mut falling.jobs[0].result.series.intervals[20..] {
+        interval.ios[0] /= 2;
+    }
+    let cautions = compared(&falling, &baseline).jobs.remove(0).cautions;
+    let codes = [Code::BurstUsedUp, Code::NotSteady, Code::BurstOrDrift];
+    let told =
+        |caution: &Caution| matches!(caution, Caution::Found { side: Side::Baseline, code } if codes.contains(code));
+    assert!(cautions.iter().any(told), "{cautions:?}");
+}
+
+#[test]
+fn courses_that_wander_are_told() {
+    let mut random = Random::new(82, 0);
+    let wandering = run(Course { phi: 0.98, noise: 0.1, ..EVEN }, &mut random);
+    let cautions = compared(&wandering, &wandering).jobs.remove(0).cautions;
+    assert!(cautions.iter().any(|one| matches!(one, Caution::Correlated { .. })), "{cautions:?}");
+}
+
+/// Intervals know the time of all kinds together.
+#[test]
+fn the_latency_of_one_kind_of_a_mix_is_told_by_repeats_alone() {
+    let mut random = Random::new(83, 0);
+    let mut mixed = run(EVEN, &mut random);
+    let result = &mut mixed.jobs[0].result;
+    result.write = result.read.clone();
+    for interval in &mut result.series.intervals {
+        interval.ios[1] = interval.ios[0];
+        interval.bytes[1] = interval.bytes[0];
+    }
+    let comparison = compared(&mixed, &mixed);
+    assert_eq!(row(&comparison, "write.latency_mean").change, None);
+    assert_eq!(judged(&row(&comparison, "all.latency_mean")), "same");
+    assert_eq!(judged(&row(&comparison, "write.bytes_per_second")), "same");
+}
+
+#[test]
+fn nothing_to_compare_is_no_comparison() {
+    let empty = Run::default();
+    assert_eq!(compare(&[], &[], &Options::default()), Comparison::default());
+    assert!(compared(&empty, &empty).jobs.is_empty());
+}
