@@ -9,7 +9,7 @@
 //!
 //! [`doctor`] does the same for the settings of a host: figures of `/sys` and `/proc` in, findings out.
 //!
-//! [`compare`] holds a run, or repeats of it, against a baseline.
+//! [`compare`] holds a run, or repeats of it, against a baseline, and [`gate`] against what is expected of it.
 //!
 //! What is *not* here: a sentence (`report` words findings), a file, or which run is whose baseline.
 
@@ -21,6 +21,7 @@ mod expectation;
 mod explain;
 mod facts;
 mod finding;
+pub mod gate;
 pub mod knee;
 mod observation;
 mod rules;

@@ -1,0 +1,218 @@
+//! Expectations: how they are read, what is refused and where, and how runs stand to them.
+
+mod loads;
+
+use analyse::gate::{Expectation, Fault, Judged, Outcome, Unknown};
+use analyse::{Code, Severity, analyse};
+use loads::{latency, queue_full};
+use record::Run;
+use units::random::Random;
+
+fn parsed(text: &str) -> Expectation {
+    Expectation::parse(text).unwrap_or_else(|fault| panic!("{text}: {fault:?}"))
+}
+
+fn fault(text: &str) -> Fault {
+    Expectation::parse(text).expect_err(text)
+}
+
+fn judged(text: &str, run: &Run, baseline: Option<&Run>) -> Judged {
+    parsed(text).judge(run, &analyse(run), baseline)
+}
+
+#[test]
+fn units_and_short_names_come_to_the_same() {
+    let same = [
+        ("read.iops>=150k", "read.iops>=150000"),
+        ("read.iops >= 1.5e5", "read.iops>=150000"),
+        ("write.lat.p99<=2ms", "write.latency_p99<=2000000ns"),
+        ("write.lat.p99.9<2.5us", "write.latency_p99.9<2500ns"),
+        ("read.bw>=400MiB/s", "read.bytes_per_second>=419430400B"),
+        ("read.bw>=400MB", "read.bytes_per_second>=400000000B"),
+        ("findings.warnings == 0", "findings.warnings==0"),
+        ("findings.short_run!=1", "findings.short_run!=1"),
+        ("read.iops>=0.98*baseline", "read.iops>=0.98*baseline"),
+        ("read.iops>=98% * baseline", "read.iops>=0.98*baseline"),
+        ("all.lat<=baseline*1.05", "all.latency_mean<=1.05*baseline"),
+        ("read.iops>baseline", "read.iops>1*baseline"),
+        ("job( a b ).read.iops>1_000", "job(a b).read.iops>1000"),
+        ("job(\"a)b\").read.iops>1", "job(\"a)b\").read.iops>1"),
+    ];
+    for (text, canonical) in same {
+        assert_eq!(parsed(text).to_string(), canonical);
+        assert_eq!(parsed(canonical), parsed(text));
+    }
+}
+
+#[test]
+fn faults_are_told_with_their_place_and_what_to_write() {
+    let cases = [
+        ("read.iosp>=1", "read.iosp", "no figure", "`read.iops`"),
+        ("write.lat.p9>=1ms", "write.lat.p9", "no figure", "did you mean `write.lat.p9"),
+        ("findings.warning==0", "findings.warning", "no figure", "`findings.warnings`"),
+        ("speed>=1", "speed", "no figure", "`iops`"),
+        ("", "", "name of a figure", "read.iops"),
+        ("read.iops", "", "comparison", "`>=`"),
+        ("read.iops=1", "=", "comparison", "`==`"),
+        ("read.iops>=", "", "a number", "150k"),
+        ("read.iops>=fast", "f", "a number", "150k"),
+        ("read.iops>=1.2.3", "1.2.3", "`1.2.3`", "150k"),
+        ("read.iops>=2ms", "2ms", "`ms`", "`k`"),
+        ("read.lat.p99<=2", "2", "needs a unit", "`ms`"),
+        ("read.bw>=400MiB/h", "400MiB/h", "`MiB/h`", "`MiB`"),
+        ("read.lat<=1e308s", "1e308s", "`s`", "`ms`"),
+        ("read.iops>=2*median", "m", "`baseline`", "0.98*baseline"),
+        ("read.iops>=2k*baseline", "2k*", "`k`", "0.98*baseline"),
+        ("findings.warnings<=baseline", "baseline", "findings", "findings.warnings==0"),
+        ("read.iops>=1 and write.iops>=1", "and write.iops>=1", "follows", "by itself"),
+        ("job(a.read.iops>=1", "", "`).`", "job(NAME)"),
+        ("job().read.iops>=1", "job().", "no name", "job(NAME)"),
+        ("job(\"a).read.iops>=1", "job(\"a).read.iops>=1", "never closed", "job(NAME)"),
+        ("read.iops>=é", "é", "a number", "150k"),
+    ];
+    for (text, place, what, remedy) in cases {
+        let fault = fault(text);
+        assert_eq!(&text[fault.at.clone()], place, "{text}: {fault:?}");
+        assert!(fault.what.contains(what) && fault.remedy.contains(remedy), "{text}: {fault:?}");
+    }
+}
+
+#[test]
+fn a_run_is_held_against_values_with_its_margin() {
+    let run = queue_full(32, 1_000_000);
+    let passed = judged("read.iops>=30k", &run, None);
+    assert_eq!((passed.outcome, passed.measured, passed.bound), (Outcome::Passed, Some(32_000.0), Some(30_000.0)));
+    assert!((passed.margin_percent.unwrap() - 100.0 / 15.0).abs() < 1e-9, "{passed:?}");
+    let failed = judged("read.lat.p99<=500us", &run, None);
+    assert_eq!(failed.outcome, Outcome::Failed);
+    assert!((failed.margin_percent.unwrap() + 100.0).abs() < 1.0, "{failed:?}");
+    let bound = "read.bytes_per_second";
+    let bytes = judged("read.bw>125MiB", &run, None);
+    assert_eq!(bytes.outcome, Outcome::Failed, "{bound} is exactly that: {bytes:?}");
+    assert_eq!(judged("read.bw==125MiB/s", &run, None).outcome, Outcome::Passed);
+    assert_eq!(judged("read.bw!=125MiB/s", &run, None).outcome, Outcome::Failed);
+    assert_eq!(judged("read.bw<1GB", &run, None).outcome, Outcome::Passed);
+}
+
+#[test]
+fn a_run_is_held_against_its_baseline() {
+    let (run, baseline) = (queue_full(32, 1_000_000), queue_full(32, 980_000));
+    let passed = judged("read.iops>=0.97*baseline", &run, Some(&baseline));
+    assert_eq!(passed.outcome, Outcome::Passed, "{passed:?}");
+    assert_eq!(judged("read.iops>=99%*baseline", &run, Some(&baseline)).outcome, Outcome::Failed);
+    assert_eq!(judged("read.iops>=baseline", &run, None).outcome, Outcome::Unknown(Unknown::NoBaseline));
+    let empty = Run::default();
+    assert_eq!(judged("read.iops>=baseline", &run, Some(&empty)).outcome, Outcome::Unknown(Unknown::NotInBaseline));
+}
+
+#[test]
+fn what_cannot_be_told_is_no_pass() {
+    let run = queue_full(32, 1_000_000);
+    assert_eq!(judged("write.iops<=1", &run, None).outcome, Outcome::Unknown(Unknown::NotMeasured));
+    assert_eq!(judged("job(other).read.iops<=1", &run, None).outcome, Outcome::Unknown(Unknown::NoSuchJob));
+    let nothing = judged("job(other).findings.warnings==0", &run, None);
+    assert_eq!((nothing.outcome, nothing.measured), (Outcome::Unknown(Unknown::NoSuchJob), None));
+}
+
+#[test]
+fn a_job_is_held_by_itself() {
+    let mut run = queue_full(32, 1_000_000);
+    run.jobs.push(queue_full(32, 2_000_000).jobs.remove(0));
+    run.jobs[1].name = "slow".to_owned();
+    let measured = |text: &str| judged(text, &run, None).measured.unwrap();
+    assert_eq!(measured("read.iops>0"), 48_000.0);
+    assert_eq!(measured("job(slow).read.iops>0"), 16_000.0);
+    assert!(measured("job(slow).read.lat.p99>0ns") > 1.9 * measured("job(job).read.lat.p99>0ns"));
+}
+
+#[test]
+fn findings_are_counted_by_severity_and_by_name() {
+    let mut run = queue_full(1, 100_000);
+    assert_eq!(judged("findings.warnings==0", &run, None).outcome, Outcome::Passed);
+    let declared = &mut run.jobs[0].declared;
+    (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
+    let warned = judged("findings.warnings==0", &run, None);
+    assert_eq!((warned.outcome, warned.measured, warned.margin_percent), (Outcome::Failed, Some(1.0), None));
+    assert_eq!(judged("findings.engine_not_asynchronous==1", &run, None).outcome, Outcome::Passed);
+    assert_eq!(judged("findings.distrusts==0", &run, None).outcome, Outcome::Passed);
+    // Distrust is worse than a warning, and counts as one.
+    run.jobs[0].result.errors = 1;
+    run.jobs[0].result.read.latency = latency(1, 1, 0);
+    let severe = analyse(&run)[0].findings().filter(|one| one.severity == Severity::Distrust).count() as f64;
+    assert!(severe >= 1.0 && analyse(&run)[0].findings().any(|one| one.code == Code::ErrorsSeen));
+    assert_eq!(judged("findings.distrusts>0", &run, None).measured, Some(severe));
+    assert_eq!(judged("findings.warnings>0", &run, None).measured, Some(severe + 1.0));
+}
+
+/// Pieces that expectations are made of, whole and broken.
+const PIECES: &[&str] = &[
+    "read",
+    "write",
+    "all",
+    "trim",
+    ".",
+    "iops",
+    "bw",
+    "lat",
+    "p99",
+    "p99.9",
+    "latency_mean",
+    "findings",
+    "warnings",
+    "short_run",
+    "job(",
+    "a b",
+    "\"",
+    ")",
+    ").",
+    ">=",
+    "<=",
+    "==",
+    "!=",
+    ">",
+    "<",
+    "=",
+    "0.98",
+    "150",
+    "k",
+    "ms",
+    "MiB",
+    "/s",
+    "%",
+    "*",
+    "baseline",
+    "1e6",
+    "e",
+    "-",
+    "_",
+    " ",
+    "é",
+    "\u{0}",
+    "1e308",
+    "read.iops",
+    ">=1",
+    "read.bw>=1GiB",
+];
+
+#[test]
+fn whatever_is_written_is_read_or_refused_at_a_place_and_read_again_as_it_was() {
+    let seed = 91;
+    let mut random = Random::new(seed, 0);
+    let mut read = 0;
+    for turn in 0..20_000 {
+        let count = 1 + random.below(9);
+        let text: String = (0..count).map(|_| PIECES[random.below(PIECES.len() as u64) as usize]).collect();
+        match Expectation::parse(&text) {
+            Ok(expectation) => {
+                let again = Expectation::parse(&expectation.to_string());
+                assert_eq!(again, Ok(expectation), "seed {seed}, turn {turn}: `{text}`");
+                read += 1;
+            }
+            Err(fault) => {
+                assert!(text.get(fault.at.clone()).is_some(), "seed {seed}, turn {turn}: `{text}`: {fault:?}");
+                assert!(!fault.what.is_empty() && !fault.remedy.is_empty(), "`{text}`");
+            }
+        }
+    }
+    assert!(read > 20, "seed {seed}: {read} were read");
+}

@@ -1,0 +1,19 @@
+//! Any text is an expectation or a fault with its place and remedy, and what is read is written so that it is read again.
+
+#![no_main]
+
+use analyse::gate::Expectation;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    match Expectation::parse(text) {
+        Ok(expectation) => {
+            assert_eq!(Expectation::parse(&expectation.to_string()), Ok(expectation.clone()));
+            let _ = expectation.judge(&record::Run::default(), &[], Some(&record::Run::default()));
+        }
+        Err(fault) => {
+            assert!(text.get(fault.at.clone()).is_some(), "{fault:?}");
+            assert!(!fault.what.is_empty() && !fault.remedy.is_empty());
+        }
+    }
+});
