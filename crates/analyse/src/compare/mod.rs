@@ -39,7 +39,8 @@ impl Default for Options {
 /// What a comparison says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
-    /// In what the runs differ besides their figures, the graver first.
+    /// In what the runs differ besides their figures, the graver first: all of them from the first of the baseline, its
+    /// own repeats too.
     pub mismatches: Vec<Mismatch>,
     /// The jobs that both sides have, in the order of the baseline.
     pub jobs: Vec<JobComparison>,
