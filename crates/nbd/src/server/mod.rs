@@ -268,7 +268,7 @@ impl Server {
         let settings = Settings { tls: self.listeners[listener as usize].tls(), ..self.settings };
         for _ in 0..WELCOMED_MOST {
             match self.listeners[listener as usize].accept() {
-                Ok(file) if self.seated().count() < self.clients_most => self.admit(file, settings),
+                Ok(file) if self.clients.len() - self.free.len() < self.clients_most => self.admit(file, settings),
                 // One too many is closed at once, and sees that nobody speaks to it.
                 Ok(_) => {}
                 Err(Errno::AGAIN) => return,
