@@ -47,6 +47,11 @@ impl Board {
         Self { seats: (0..workers).map(|_| Seat::default()).collect(), asked: AtomicU64::new(0) }
     }
 
+    /// How many workers there are.
+    pub(crate) fn workers(&self) -> usize {
+        self.seats.len()
+    }
+
     /// The place of worker `number`.
     pub(crate) fn seat(&self, number: usize) -> &Seat {
         &self.seats[number]

@@ -133,7 +133,8 @@ fn attempt(
     let files = open(member, job, shared)?;
     let mut logs = LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?;
     let setup = setup(job, &issuer, shared.clock);
-    let worker = drive::Worker::new(issuer, Meter::new(meter_options(job, shared.interval)), policy(member, job, seed));
+    let meter = Meter::new(meter_options(job, shared.interval, shared.board.workers()));
+    let worker = drive::Worker::new(issuer, meter, policy(member, job, seed));
     let seat = shared.board.seat(member.number);
     let used_before = Usage::default();
     let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut(), used_before, turn: shared.turn };
@@ -330,8 +331,11 @@ fn delay(member: &Member, job: &Job, seed: u64) -> Nanos {
     least + Nanos::new(if spread == 0 { 0 } else { random.below(spread + 1) })
 }
 
-/// What is counted of a job.
-pub(crate) fn meter_options(job: &Job, interval: Nanos) -> meter::Options {
+/// What the blocks of all workers may take in memory.
+const BLOCK_BYTES: usize = 32 << 20;
+
+/// What is counted of a job, as one of so many `workers`.
+pub(crate) fn meter_options(job: &Job, interval: Nanos, workers: usize) -> meter::Options {
     let stats = &job.stats;
     let latencies = stats.stats && !stats.gtod_reduce;
     // Who carries out an operation at once never submits; fio has no such figure either.
@@ -354,6 +358,7 @@ pub(crate) fn meter_options(job: &Job, interval: Nanos) -> meter::Options {
             window: stats.log_avg,
         },
         interval,
+        block_bytes: (BLOCK_BYTES / workers.max(1)).min(meter::BLOCK_BYTES_MAX),
         ..meter::Options::default()
     }
 }

@@ -34,6 +34,17 @@ pub const fn value_of(bucket: usize) -> u64 {
     base + (step << shift) + ((1 << shift) >> 1)
 }
 
+/// The least value (nanoseconds) that a bucket counts, and the least that the next one counts; the last one has no end.
+#[must_use]
+pub const fn range_of(bucket: usize) -> (u64, u64) {
+    if bucket < 2 << BITS {
+        return (bucket as u64, bucket as u64 + 1);
+    }
+    let shift = (bucket >> BITS) - 1;
+    let first = ((1 << BITS) + (bucket & ((1 << BITS) - 1)) as u64) << shift;
+    (first, first + (1 << shift))
+}
+
 /// How often each latency occurred. It takes no memory until it has counted something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
@@ -142,6 +153,15 @@ mod tests {
             assert!(stands.abs_diff(value) as f64 <= value as f64 * 0.008, "{value} as {stands}");
             assert_eq!(bucket_of(stands), bucket_of(value));
             value += 1 + value / 97;
+        }
+    }
+
+    #[test]
+    fn ranges_of_buckets_follow_each_other() {
+        for bucket in 0..BUCKETS - 1 {
+            let (first, next) = range_of(bucket);
+            assert_eq!((bucket_of(first), bucket_of(next - 1), bucket_of(next)), (bucket, bucket, bucket + 1));
+            assert_eq!(range_of(bucket + 1).0, next);
         }
     }
 

@@ -5,10 +5,12 @@
 //! batches. What it has counted is a [`Summary`]; there is one [`Summary::merge`] for threads, hosts and files.
 //!
 //! Histograms have fio's buckets (64 to each power of two, at most 0.8 % wide), so that fio's `json+` reads back
-//! bit for bit; minimum, maximum, mean and deviation are exact and do not pass through buckets.
+//! bit for bit; minimum, maximum, mean and deviation are exact and do not pass through buckets. [`Blocks`] hold them for
+//! each stretch of time: when one ends, the difference of the running histograms is taken.
 //!
 //! What is *not* here: a clock, an engine, a model, a name, or any formatting.
 
+mod blocks;
 mod histogram;
 mod logs;
 mod meter;
@@ -16,7 +18,8 @@ mod moments;
 mod series;
 mod summary;
 
-pub use histogram::{BUCKETS, Histogram, bucket_of, value_of};
+pub use blocks::{BLOCK_BYTES_MAX, Block, Blocks};
+pub use histogram::{BUCKETS, Histogram, bucket_of, range_of, value_of};
 pub use logs::{LogEntry, LogKind, LogOptions, Logs};
 pub use meter::{Meter, Options, Sample};
 pub use moments::{Moments, Samples};

@@ -2,6 +2,7 @@
 
 use units::Nanos;
 
+use crate::blocks::{BLOCK_BYTES_MAX, Blocks, Cutter, Running};
 use crate::logs::{LogEntry, LogOptions, Logs};
 use crate::series::Series;
 use crate::summary::{Direction, DirectionSummary, Latency, Summary};
@@ -27,8 +28,10 @@ pub struct Options {
     pub bandwidth: bool,
     /// Length of the windows of those samples.
     pub window: Nanos,
-    /// Length of the intervals of the series.
+    /// Length of the intervals of the series and, at first, of blocks.
     pub interval: Nanos,
+    /// About the most bytes that blocks take.
+    pub block_bytes: usize,
     /// Which logs are kept.
     pub logs: LogOptions,
 }
@@ -46,6 +49,7 @@ impl Default for Options {
             bandwidth: true,
             window: Nanos::from_millis(500),
             interval: Nanos::from_secs(1),
+            block_bytes: BLOCK_BYTES_MAX,
             logs: LogOptions::default(),
         }
     }
@@ -130,6 +134,9 @@ pub struct Meter {
     window_end: Nanos,
     window_ios: [u64; 3],
     window_bytes: [u64; 3],
+    cutter: Cutter,
+    /// When a window or a block ends next.
+    due: Nanos,
     /// Latencies of operations that were submitted the instant they were started, as all are in virtual time: their
     /// submission took nothing and their service is their latency, so they are counted once.
     prompt: [Latency; 3],
@@ -152,9 +159,16 @@ impl Meter {
             window_end: Nanos::MAX,
             window_ios: [0; 3],
             window_bytes: [0; 3],
+            cutter: Cutter::new(options.interval, options.block_bytes),
+            due: Nanos::ZERO,
             prompt: Default::default(),
             logs,
-            summary: Summary { workers: 1, series: Series::new(options.interval), ..Summary::default() },
+            summary: Summary {
+                workers: 1,
+                series: Series::new(options.interval),
+                blocks: Blocks::new(options.interval, options.block_bytes),
+                ..Summary::default()
+            },
             options,
         }
     }
@@ -166,6 +180,7 @@ impl Meter {
         self.begin = now;
         self.phase_begin = now;
         self.window_end = now + self.options.window;
+        self.due = self.next_due();
     }
 
     /// Begins another phase, such as reading back: its time is counted for the directions it uses.
@@ -175,6 +190,7 @@ impl Meter {
         self.window_end = now + self.options.window;
         self.window_ios = [0; 3];
         self.window_bytes = [0; 3];
+        self.due = self.next_due();
     }
 
     /// Ends the phase that is running.
@@ -245,7 +261,7 @@ impl Meter {
     #[must_use]
     pub fn summary(&mut self, now: Nanos) -> Summary {
         self.flush();
-        let mut summary = self.finished();
+        let mut summary = self.counted(now);
         add_runtime(&mut summary, now.since(self.phase_begin), self.active());
         summary
     }
@@ -253,7 +269,13 @@ impl Meter {
     /// What was counted up to the end of the last phase; to be called when that has ended.
     #[must_use]
     pub fn finished(&self) -> Summary {
+        self.counted(self.phase_begin)
+    }
+
+    fn counted(&self, now: Nanos) -> Summary {
         let mut summary = self.summary.clone();
+        let running = running(&self.options, &self.summary.directions, &self.prompt);
+        summary.blocks = self.cutter.until(now.since(self.begin), &running);
         for (direction, prompt) in summary.directions.iter_mut().zip(&self.prompt) {
             add_prompt(direction, &self.options, prompt);
         }
@@ -307,8 +329,8 @@ impl Meter {
     fn count(&mut self, run: &Run) {
         let sample = &run.sample;
         let at = sample.completed.since(self.begin);
-        if sample.completed >= self.window_end {
-            self.close_windows(sample.completed);
+        if sample.completed >= self.due {
+            self.close(sample.completed);
         }
         let kind = sample.direction as usize;
         self.window_ios[kind] += run.ios;
@@ -331,8 +353,24 @@ impl Meter {
         }
     }
 
-    /// Takes a sample of every window that ended before `now`, also of those in which nothing completed.
+    /// Ends what `now` has reached the end of.
     #[cold]
+    fn close(&mut self, now: Nanos) {
+        if now >= self.window_end {
+            self.close_windows(now);
+        }
+        if now.since(self.begin) >= self.cutter.end() {
+            let running = running(&self.options, &self.summary.directions, &self.prompt);
+            self.cutter.cut(now.since(self.begin), &running);
+        }
+        self.due = self.next_due();
+    }
+
+    fn next_due(&self) -> Nanos {
+        self.window_end.min(self.begin + self.cutter.end())
+    }
+
+    /// Takes a sample of every window that ended before `now`, also of those in which nothing completed.
     fn close_windows(&mut self, now: Nanos) {
         if !self.options.bandwidth || self.options.window == Nanos::ZERO {
             self.window_end = Nanos::MAX;
@@ -351,6 +389,21 @@ impl Meter {
             self.window_end += self.options.window;
         }
     }
+}
+
+/// The histograms that hold the responses of each kind; none where latencies are not kept.
+fn running<'a>(options: &Options, directions: &'a [DirectionSummary; 3], prompt: &'a [Latency; 3]) -> Running<'a> {
+    let service = options.service && options.service_percentiles;
+    let latency = options.latency && options.latency_percentiles;
+    std::array::from_fn(|kind| {
+        let (direction, prompt) = (&directions[kind], &prompt[kind].histogram);
+        match (options.open_loop, service, latency) {
+            (true, ..) if options.service || options.latency => [Some(&direction.response.histogram), None],
+            (false, true, _) => [Some(prompt), Some(&direction.service.histogram)],
+            (false, false, true) => [Some(prompt), Some(&direction.latency.histogram)],
+            _ => [None; 2],
+        }
+    })
 }
 
 #[inline]
@@ -512,6 +565,57 @@ mod tests {
         let summary = meter.summary(Nanos::from_secs(2));
         let iops = summary.direction(Direction::Read).iops;
         assert_eq!((iops.count, iops.min, iops.max), (3, 0.0, 2.0));
+    }
+
+    fn seconds_of(meter: &mut Meter, seconds: u64, sample: impl Fn(u64) -> Sample) {
+        meter.begin(Nanos::from_secs(5));
+        for second in 0..seconds {
+            for _ in 0..=second {
+                meter.record(&sample(5_000_000_000 + second * 1_000_000_000));
+            }
+        }
+    }
+
+    fn blocks(summary: &Summary) -> Vec<Vec<(usize, u64)>> {
+        summary.blocks.iter().map(|block| block.latency[0].clone()).collect()
+    }
+
+    #[test]
+    fn blocks_hold_the_service_times_of_each_second_after_the_ramp() {
+        let mut meter = Meter::new(Options::default());
+        meter.begin(Nanos::ZERO);
+        meter.record(&sample(0, 10, 110));
+        // Those of the second second are submitted at once, the others are not.
+        let odd = |at: u64| at / 1_000_000_000 % 2 * 10;
+        seconds_of(&mut meter, 3, |at| sample(at, at + odd(at), at + odd(at) + 100));
+        let summary = meter.summary(Nanos::from_millis(7_500));
+        let hundred = crate::bucket_of(100);
+        let counts = [1, 2, 3].map(|n| vec![(hundred, n)]);
+        assert_eq!(blocks(&summary), counts);
+        assert_eq!(summary.blocks.iter().last().map(|block| block.end.millis()), Some(2_500));
+        meter.end_phase(Nanos::from_millis(7_500));
+        assert_eq!(meter.finished().blocks, summary.blocks, "looking changes nothing");
+    }
+
+    #[test]
+    fn under_a_rate_blocks_hold_responses() {
+        let mut meter = Meter::new(Options { open_loop: true, ..Options::default() });
+        seconds_of(&mut meter, 2, |at| Sample { intended: Nanos::new(at - 50), ..sample(at, at + 10, at + 110) });
+        let late = crate::bucket_of(160);
+        assert_eq!(blocks(&meter.summary(Nanos::from_secs(7))), [[(late, 1)], [(late, 2)]]);
+    }
+
+    #[test]
+    fn without_latencies_there_are_no_blocks() {
+        for options in [
+            Options { service: false, latency: false, ..Options::default() },
+            Options { service: false, latency: false, open_loop: true, ..Options::default() },
+            Options { service_percentiles: false, ..Options::default() },
+        ] {
+            let mut meter = Meter::new(options);
+            seconds_of(&mut meter, 2, |at| sample(at, at, at + 110));
+            assert!(meter.summary(Nanos::from_secs(7)).blocks.is_empty());
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use crate::{Histogram, Moments, Samples, Series};
+use crate::{Blocks, Histogram, Moments, Samples, Series};
 
 /// The kinds of operation that transfer data, as indices into per-direction tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -193,6 +193,8 @@ pub struct Summary {
     pub lateness: Latency,
     /// Counts of each interval.
     pub series: Series,
+    /// Responses of each stretch of time: from the intended instant under a rate, without one service times.
+    pub blocks: Blocks,
     /// Time from the first to the last operation, added up over workers.
     pub runtime: Nanos,
     /// What the processor did.
@@ -215,6 +217,7 @@ impl Summary {
         self.complete.merge(&other.complete);
         self.lateness.merge(&other.lateness);
         self.series.merge(&other.series);
+        self.blocks.merge(&other.blocks);
         self.runtime += other.runtime;
         self.cpu.merge(&other.cpu);
         self.errors += other.errors;

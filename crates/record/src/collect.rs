@@ -36,10 +36,15 @@ pub struct Worker<'a> {
 #[must_use]
 pub fn collect(workers: &[Worker<'_>]) -> Vec<JobResult> {
     let merges = |a: &Worker<'_>, b: &Worker<'_>| b.job.grouping.group_reporting && a.group == b.group;
-    workers.chunk_by(merges).map(result).collect()
+    let results: Vec<&[Worker<'_>]> = workers.chunk_by(merges).collect();
+    let block_bytes = BLOCK_BYTES_MAX / results.len().max(1);
+    results.into_iter().map(|together| result(together, block_bytes)).collect()
 }
 
-fn result(together: &[Worker<'_>]) -> JobResult {
+/// The most bytes that blocks of all results take together; written they are about half as long again.
+const BLOCK_BYTES_MAX: usize = 256 << 10;
+
+fn result(together: &[Worker<'_>], block_bytes: usize) -> JobResult {
     let (first, last) = (&together[0], &together[together.len() - 1]);
     let mut result = JobResult {
         name: first.job.name.clone(),
@@ -63,6 +68,7 @@ fn result(together: &[Worker<'_>]) -> JobResult {
         summary.merge(&worker.summary);
         result.declared.add(&Declared::of(worker.job));
     }
+    summary.blocks.shrink_to(block_bytes);
     for worker in together {
         add_targets(&mut result.evidence, &worker.evidence);
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DirectionResult, JobResult, Kind, Measured, Run};
+use crate::{DirectionResult, JobResult, Kind, LatencyStats, Measured, Run};
 
 /// Which figure of a run is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,9 +33,19 @@ pub enum FigureQuantity {
     LatencyP99,
     /// The same of 99.9 %.
     LatencyP999,
+    /// The mean time from the instant at which an operation was due under a rate, in nanoseconds.
+    ResponseMean,
+    /// The time within which 50 % of the operations were done after they were due, in nanoseconds.
+    ResponseP50,
+    /// The same of 90 %.
+    ResponseP90,
+    /// The same of 99 %.
+    ResponseP99,
+    /// The same of 99.9 %.
+    ResponseP999,
 }
 
-const QUANTITIES: [(&str, FigureQuantity); 7] = [
+const QUANTITIES: [(&str, FigureQuantity); 12] = [
     ("iops", FigureQuantity::Iops),
     ("bytes_per_second", FigureQuantity::BytesPerSecond),
     ("latency_mean", FigureQuantity::LatencyMean),
@@ -43,10 +53,15 @@ const QUANTITIES: [(&str, FigureQuantity); 7] = [
     ("latency_p90", FigureQuantity::LatencyP90),
     ("latency_p99", FigureQuantity::LatencyP99),
     ("latency_p99.9", FigureQuantity::LatencyP999),
+    ("response_mean", FigureQuantity::ResponseMean),
+    ("response_p50", FigureQuantity::ResponseP50),
+    ("response_p90", FigureQuantity::ResponseP90),
+    ("response_p99", FigureQuantity::ResponseP99),
+    ("response_p99.9", FigureQuantity::ResponseP999),
 ];
 
 /// Shorter names for those who type them.
-const SHORT: [(&str, FigureQuantity); 7] = [
+const SHORT: [(&str, FigureQuantity); 13] = [
     ("bw", FigureQuantity::BytesPerSecond),
     ("lat", FigureQuantity::LatencyMean),
     ("lat.mean", FigureQuantity::LatencyMean),
@@ -54,11 +69,17 @@ const SHORT: [(&str, FigureQuantity); 7] = [
     ("lat.p90", FigureQuantity::LatencyP90),
     ("lat.p99", FigureQuantity::LatencyP99),
     ("lat.p99.9", FigureQuantity::LatencyP999),
+    ("response", FigureQuantity::ResponseMean),
+    ("response.mean", FigureQuantity::ResponseMean),
+    ("response.p50", FigureQuantity::ResponseP50),
+    ("response.p90", FigureQuantity::ResponseP90),
+    ("response.p99", FigureQuantity::ResponseP99),
+    ("response.p99.9", FigureQuantity::ResponseP999),
 ];
 
 impl FigureQuantity {
     /// All there are, throughput first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 12] = [
         Self::Iops,
         Self::BytesPerSecond,
         Self::LatencyMean,
@@ -66,17 +87,22 @@ impl FigureQuantity {
         Self::LatencyP90,
         Self::LatencyP99,
         Self::LatencyP999,
+        Self::ResponseMean,
+        Self::ResponseP50,
+        Self::ResponseP90,
+        Self::ResponseP99,
+        Self::ResponseP999,
     ];
 
     /// Of a percentile, the share of operations in per cent; `None` of other figures.
     #[must_use]
     pub const fn percent(self) -> Option<f64> {
         match self {
-            Self::Iops | Self::BytesPerSecond | Self::LatencyMean => None,
-            Self::LatencyP50 => Some(50.0),
-            Self::LatencyP90 => Some(90.0),
-            Self::LatencyP99 => Some(99.0),
-            Self::LatencyP999 => Some(99.9),
+            Self::Iops | Self::BytesPerSecond | Self::LatencyMean | Self::ResponseMean => None,
+            Self::LatencyP50 | Self::ResponseP50 => Some(50.0),
+            Self::LatencyP90 | Self::ResponseP90 => Some(90.0),
+            Self::LatencyP99 | Self::ResponseP99 => Some(99.0),
+            Self::LatencyP999 | Self::ResponseP999 => Some(99.9),
         }
     }
 
@@ -93,6 +119,25 @@ impl FigureQuantity {
             Self::Iops => "",
             Self::BytesPerSecond => "B",
             _ => "ns",
+        }
+    }
+
+    /// Whether it is counted from the instant at which an operation was due, which takes a rate.
+    #[must_use]
+    pub const fn is_response(self) -> bool {
+        matches!(
+            self,
+            Self::ResponseMean | Self::ResponseP50 | Self::ResponseP90 | Self::ResponseP99 | Self::ResponseP999
+        )
+    }
+
+    /// The latency of a kind that it is a figure of.
+    #[must_use]
+    pub const fn latency(self, of: &DirectionResult) -> &LatencyStats {
+        match self {
+            _ if self.is_response() => &of.response,
+            Self::LatencyMean => &of.latency,
+            _ => &of.service,
         }
     }
 
@@ -147,14 +192,14 @@ impl Figure {
             FigureQuantity::BytesPerSecond => {
                 Some(over_jobs(Measured::bytes_per_second, DirectionResult::bytes_per_second))
             }
-            FigureQuantity::LatencyMean => {
-                let count: u64 = used().map(|result| result.latency.count).sum();
-                let sum: f64 = used().map(|result| result.latency.sum_ns()).sum();
-                (count > 0).then(|| sum / count as f64)
-            }
-            percentile => {
-                let percent = percentile.percent()?;
-                used().filter_map(|result| result.service.percentile_ns(percent)).max().map(|ns| ns as f64)
+            time => {
+                let latencies = || used().map(|result| time.latency(result));
+                let Some(percent) = time.percent() else {
+                    let count: u64 = latencies().map(|latency| latency.count).sum();
+                    let sum: f64 = latencies().map(LatencyStats::sum_ns).sum();
+                    return (count > 0).then(|| sum / count as f64);
+                };
+                latencies().filter_map(|latency| latency.percentile_ns(percent)).max().map(|ns| ns as f64)
             }
         }
     }
@@ -185,7 +230,6 @@ impl TryFrom<String> for Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LatencyStats;
 
     #[test]
     fn every_name_is_read_back() {
@@ -222,6 +266,7 @@ mod tests {
         );
         assert_eq!(value("read.bytes_per_second"), Some(150.0 * 4096.0));
         assert_eq!(value("read.latency_mean"), Some(30.0));
+        assert_eq!(value("read.response"), None, "there was no rate");
         assert_eq!((value("trim.iops"), value("read.latency_p99")), (None, None));
     }
 }

@@ -16,6 +16,7 @@
 //!
 //! What is *not* here: files (the caller has the bytes), judgement (`analyse`), and words (`report`).
 
+mod block;
 mod claim;
 mod collect;
 mod declared;
@@ -31,6 +32,7 @@ mod run;
 mod shares;
 mod store;
 
+pub use block::{Block, Buckets, bucket_range_ns};
 pub use claim::{Claim, Claimed};
 pub use collect::{Worker, collect};
 pub use declared::{Declared, Kept, PerKind, Sizes};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LatencyShares, LatencyStats, Shares};
+use crate::{Block, LatencyShares, LatencyStats, Shares};
 
 /// A kind of operation that transfers data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -62,6 +62,10 @@ pub struct Measured {
     pub lateness: LatencyStats,
     /// Counts of each interval.
     pub series: Series,
+    /// Latencies of stretches of time, one after the other, as long as intervals or longer; empty where no histograms
+    /// were kept, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<Block>,
     /// Time in use, added up over workers, in nanoseconds.
     pub runtime_ns: u64,
     /// What the processor did.
@@ -220,6 +224,14 @@ pub struct DirectionResult {
 }
 
 impl DirectionResult {
+    /// What [`Measured::blocks`] hold of this kind: the response under a rate, without one the service time, and where
+    /// that was not kept the latency.
+    #[must_use]
+    pub fn in_blocks(&self) -> &LatencyStats {
+        let kept = [&self.response, &self.service].into_iter().find(|stats| !stats.buckets.is_empty());
+        kept.unwrap_or(&self.latency)
+    }
+
     /// Operations per second over the whole runtime.
     #[must_use]
     pub fn iops(&self) -> f64 {
@@ -376,6 +388,7 @@ impl From<&meter::Summary> for Measured {
             complete: Shares::of(summary.complete.0),
             lateness: (&summary.lateness).into(),
             series: (&summary.series).into(),
+            blocks: summary.blocks.iter().map(Block::from).collect(),
             runtime_ns: summary.runtime.get(),
             cpu: summary.cpu.into(),
             errors: summary.errors,

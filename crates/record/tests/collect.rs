@@ -1,7 +1,7 @@
 //! From workers to results.
 
 use job::{Dialect, Job, Nowhere, parse_file_text};
-use meter::Summary;
+use meter::{Direction, Meter, Options, Sample, Summary};
 use record::{Declared, Evidence, JobResult, TargetFacts, TargetKind, Worker, collect};
 use units::Nanos;
 
@@ -100,4 +100,46 @@ fn a_rate_of_operations_of_varied_size_is_told_in_bytes() {
     assert_eq!(declared("bsrange=8k-64k"), (None, Some(819_200)));
     assert_eq!(declared("bssplit=8k/10:4k/90"), (None, Some(409_600)));
     assert_eq!(declared("bsrange=8k-64k\nrate_process=poisson"), (Some(100), None));
+}
+
+/// What a worker has counted in so many seconds whose latencies scatter.
+fn scattered(seconds: u64) -> Summary {
+    let mut meter = Meter::new(Options::default());
+    meter.begin(Nanos::ZERO);
+    for operation in 0..seconds * 200 {
+        let (started, latency) = (operation * 5_000_000, 50_000 + operation % 200 * 10_000);
+        meter.record(&Sample {
+            direction: Direction::Read,
+            bytes: 4096,
+            offset: 0,
+            intended: Nanos::new(started),
+            started: Nanos::new(started),
+            submitted: Nanos::new(started + 1_000),
+            completed: Nanos::new(started + latency),
+        });
+    }
+    meter.summary(Nanos::from_secs(seconds))
+}
+
+#[test]
+fn blocks_of_workers_that_report_together_are_merged_and_all_are_bounded() {
+    let text = "[a]\nioengine=null\nsize=1m\n";
+    let (apart, together) = (jobs(text), jobs(&format!("{text}group_reporting\n")));
+    let summary = scattered(100);
+    let collected = |jobs: &[Job], workers: u32| {
+        let of = |number| Worker { summary: summary.clone(), ..worker(&jobs[0], number, 0) };
+        collect(&(0..workers).map(of).collect::<Vec<_>>())
+    };
+    let one = collected(&apart, 1).remove(0).result;
+    assert_eq!((one.blocks.len(), one.blocks[99].end_ns), (100, 100_000_000_000));
+    let counted = |result: &record::Measured| -> u64 {
+        result.blocks.iter().flat_map(|block| block.of(record::Kind::Read)).map(|(_, count)| count).sum()
+    };
+    assert_eq!((counted(&one), one.read.service.count), (20_000, 20_000));
+    let ten = collected(&together, 10).remove(0).result;
+    assert_eq!((ten.blocks.len(), counted(&ten)), (100, 200_000));
+    let many = collected(&apart, 30);
+    let written: usize = many.iter().map(|job| serde_json::to_string(&job.result.blocks).unwrap().len()).sum();
+    assert!(written < 1_000_000 && counted(&many[7].result) == 20_000, "{written} bytes");
+    assert!(collected(&apart, 1_000).iter().all(|job| job.result.blocks.is_empty()), "nothing is left to be told");
 }

@@ -176,7 +176,7 @@ impl Theatre<'_> {
         policy.batch = policy.batch.or(Some(policy.depth));
         cast.workers.push(drive::Worker::new(
             issuer,
-            Meter::new(worker::meter_options(job, self.request.interval)),
+            Meter::new(worker::meter_options(job, self.request.interval, self.request.members.len())),
             policy,
         ));
         cast.seats.push(Seat {

@@ -14,19 +14,19 @@ const NEAR: f64 = 0.05;
 #[must_use]
 pub fn figure_name(figure: Figure) -> String {
     let kind = figure.kind.map_or("total", Kind::name);
-    match figure.quantity {
-        FigureQuantity::Iops => format!("{kind} IOPS"),
-        FigureQuantity::BytesPerSecond => format!("{kind} rate"),
-        FigureQuantity::LatencyMean => format!("{kind} mean"),
-        FigureQuantity::LatencyP50 => format!("{kind} p50"),
-        FigureQuantity::LatencyP90 => format!("{kind} p90"),
-        FigureQuantity::LatencyP99 => format!("{kind} p99"),
-        FigureQuantity::LatencyP999 => format!("{kind} p99.9"),
-    }
+    let what = match figure.quantity {
+        FigureQuantity::Iops => "IOPS".to_owned(),
+        FigureQuantity::BytesPerSecond => "rate".to_owned(),
+        time => {
+            let which = time.percent().map_or_else(|| "mean".to_owned(), |percent| format!("p{percent}"));
+            if time.is_response() { format!("response {which}") } else { which }
+        }
+    };
+    format!("{kind} {what}")
 }
 
 /// A figure's value in the unit of what it is compared with.
-fn shown(figure: Figure, value: f64, unit: Option<Unit>) -> String {
+pub(crate) fn shown(figure: Figure, value: f64, unit: Option<Unit>) -> String {
     match (figure.quantity, unit) {
         (FigureQuantity::Iops, _) => count(value),
         (FigureQuantity::BytesPerSecond, Some(unit)) => {

@@ -1,0 +1,138 @@
+//! Latencies of each stretch of time.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Kind, PerKind};
+
+/// Buckets that are not empty, in rising order: index (as [`meter::bucket_of`] gives it) and count.
+pub type Buckets = Vec<(u32, u64)>;
+
+/// The least value that a bucket counts and the least that the next one counts, in nanoseconds.
+#[must_use]
+pub const fn bucket_range_ns(bucket: u32) -> (u64, u64) {
+    meter::range_of(bucket as usize)
+}
+
+/// Latencies of one stretch of time. It begins where the one before ended, the first with the measurement.
+///
+/// In JSON the buckets of a kind are one text: `228:5,7,9 240:1` are 5, 7 and 9 in the buckets 228, 229 and 230, and 1
+/// in 240.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
+pub struct Block {
+    /// When it ended, in nanoseconds from the start of measurement on.
+    pub end_ns: u64,
+    /// Responses of each kind: from the intended instant under a rate, without one service times.
+    pub latency: PerKind<Buckets>,
+}
+
+impl Block {
+    /// The buckets of one kind.
+    #[must_use]
+    pub fn of(&self, kind: Kind) -> &[(u32, u64)] {
+        match kind {
+            Kind::Read => &self.latency.read,
+            Kind::Write => &self.latency.write,
+            Kind::Trim => &self.latency.trim,
+        }
+    }
+}
+
+impl From<meter::Block> for Block {
+    fn from(block: meter::Block) -> Self {
+        let [read, write, trim] = block.latency.map(|kind| kind.into_iter().map(|(at, n)| (at as u32, n)).collect());
+        Self { end_ns: block.end.get(), latency: PerKind { read, write, trim } }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    end_ns: u64,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    read: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    write: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    trim: String,
+}
+
+impl From<Block> for Written {
+    fn from(block: Block) -> Self {
+        let text = |kind| written(block.of(kind));
+        Self { end_ns: block.end_ns, read: text(Kind::Read), write: text(Kind::Write), trim: text(Kind::Trim) }
+    }
+}
+
+impl TryFrom<Written> for Block {
+    type Error = String;
+
+    fn try_from(text: Written) -> Result<Self, String> {
+        let [read, write, trim] = [&text.read, &text.write, &text.trim].map(|text| {
+            read_back(text).ok_or_else(|| format!("`{text}` are no buckets: they rise, as in `228:5,7,9 240:1`"))
+        });
+        Ok(Self { end_ns: text.end_ns, latency: PerKind { read: read?, write: write?, trim: trim? } })
+    }
+}
+
+fn written(buckets: &[(u32, u64)]) -> String {
+    let mut text = String::new();
+    let mut next = None;
+    for &(bucket, count) in buckets {
+        let lead = if next == Some(bucket) { ",".to_owned() } else { format!(" {bucket}:") };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{lead}{count}");
+        next = Some(bucket + 1);
+    }
+    text.trim_start().to_owned()
+}
+
+/// `None` of what [`written`] does not write.
+fn read_back(text: &str) -> Option<Buckets> {
+    let mut buckets: Buckets = Vec::new();
+    for group in text.split_whitespace() {
+        let (first, counts) = group.split_once(':')?;
+        let mut bucket: u32 = first.parse().ok()?;
+        if buckets.last().is_some_and(|(last, _)| *last >= bucket) {
+            return None;
+        }
+        for count in counts.split(',') {
+            if bucket as usize >= meter::BUCKETS {
+                return None;
+            }
+            buckets.push((bucket, count.parse().ok()?));
+            bucket += 1;
+        }
+    }
+    Some(buckets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block() -> Block {
+        let latency =
+            PerKind { read: vec![(0, 1), (228, 5), (229, 7), (231, 9)], write: vec![(1855, 2)], trim: vec![] };
+        Block { end_ns: 1_000_000_000, latency }
+    }
+
+    #[test]
+    fn buckets_are_written_short_and_read_back() {
+        let text = serde_json::to_string(&block()).unwrap();
+        assert_eq!(text, r#"{"end_ns":1000000000,"read":"0:1 228:5,7 231:9","write":"1855:2"}"#);
+        assert_eq!(serde_json::from_str::<Block>(&text).unwrap(), block());
+        let none = Block { end_ns: 5, ..Block::default() };
+        assert_eq!(serde_json::from_str::<Block>(&serde_json::to_string(&none).unwrap()).unwrap(), none);
+    }
+
+    #[test]
+    fn what_is_no_list_of_buckets_is_refused() {
+        for bad in ["5", "5:", "5:x", "5:1 5:1", "5:1,1 6:1", "9:1 4:1", "1856:1", "1855:1,1", "-1:1", "5:-1", "5:1,,1"]
+        {
+            let error = serde_json::from_str::<Block>(&format!(r#"{{"end_ns":1,"read":"{bad}"}}"#)).unwrap_err();
+            assert!(error.to_string().contains("no buckets"), "{bad}: {error}");
+        }
+    }
+}
