@@ -94,6 +94,7 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
             Stand::Over => Outcome::Completed,
         },
         quotes: Vec::new(),
+        repeat: None,
     }
 }
 

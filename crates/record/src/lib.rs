@@ -20,6 +20,7 @@ mod block;
 mod claim;
 mod collect;
 mod declared;
+mod environment;
 mod figure;
 pub mod fio;
 mod input;
@@ -27,6 +28,7 @@ mod latency;
 mod log;
 mod measured;
 mod model;
+mod parts;
 mod quote;
 mod run;
 mod shares;
@@ -36,6 +38,7 @@ pub use block::{Block, Buckets, bucket_range_ns};
 pub use claim::{Claim, Claimed};
 pub use collect::{Worker, collect};
 pub use declared::{Declared, Kept, PerKind, Sizes};
+pub use environment::{Device, Environment, Filesystem, Ground};
 pub use figure::{Figure, FigureQuantity};
 pub use input::{Input, InputError, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, read_input};
 pub use latency::LatencyStats;
@@ -44,7 +47,7 @@ pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, S
 pub use model::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume};
 pub use quote::{Quote, Quoted};
 pub use run::{
-    Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Run, TargetFacts, TargetKind, Tool,
+    Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Repeat, Run, TargetFacts, TargetKind, Tool,
 };
 pub use shares::{LatencyShares, Shares};
 pub use store::{ReadError, SCHEMA, from_json, to_json};

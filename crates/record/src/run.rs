@@ -41,6 +41,20 @@ pub struct Run {
     pub quotes: Vec<Quote>,
     /// How it ended.
     pub outcome: Outcome,
+    /// Which repeat of a series it is; `None` where it was done once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Repeat>,
+}
+
+/// One of several runs of the same jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeat {
+    /// What all of them are called together.
+    pub series: String,
+    /// Which of them it is, from 1.
+    pub number: u32,
+    /// How many were to be done.
+    pub of: u32,
 }
 
 impl Run {

@@ -16,6 +16,8 @@ pub struct Filter {
     pub host: Option<String>,
     /// A pattern for the path or the last part of the path of a device, file or volume.
     pub device: Option<String>,
+    /// A pattern for the name of the program that measured, or for its name and version, `fio-3.33`.
+    pub tool: Option<String>,
     /// Begun at this time or later, in milliseconds since 1970.
     pub since_unix_ms: Option<u64>,
     /// Begun before this time, in milliseconds since 1970.
@@ -34,6 +36,10 @@ impl Filter {
             && fits_any(self.name.as_deref(), [&entry.id, &entry.name].into_iter().chain(&entry.jobs))
             && fits_any(self.host.as_deref(), [&entry.hostname])
             && fits_any(self.device.as_deref(), entry.targets.iter().flat_map(|path| [path.as_str(), last_part(path)]))
+            && fits_any(
+                self.tool.as_deref(),
+                [&entry.tool.name, &format!("{}-{}", entry.tool.name, entry.tool.version)],
+            )
             && self.text.as_deref().is_none_or(|text| mentions(entry, text))
     }
 }

@@ -26,17 +26,23 @@ pub(crate) fn read(folder: &Path) -> Result<Entry> {
     Ok(entry)
 }
 
-/// Reads what a folder says of itself, without a look at its files.
+/// Reads what a folder of a store says of itself, without a look at its files.
 pub(crate) fn read_manifest(folder: &Path) -> Result<Entry> {
+    let entry = read_manifest_anywhere(folder)?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    if entry.id != name {
+        return Err(Error::new(folder, Reason::Damaged(renamed(&entry.id)), format!("rename it to {}", entry.id)));
+    }
+    Ok(entry)
+}
+
+/// The same of a folder that may be anywhere and have any name.
+pub(crate) fn read_manifest_anywhere(folder: &Path) -> Result<Entry> {
     let path = folder.join(MANIFEST);
     if !path.is_file() {
         return Err(foreign(folder, &format!("there is no {MANIFEST} in it")));
     }
     let mut entry = Entry::parse(&path, &disk::read(&path)?)?;
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    if entry.id != name {
-        return Err(Error::new(folder, Reason::Damaged(renamed(&entry.id)), format!("rename it to {}", entry.id)));
-    }
     entry.kept = folder.join(KEPT).exists();
     Ok(entry)
 }

@@ -42,6 +42,16 @@ pub(crate) fn unused(root: &Path, kind: Kind, name: &str, started_unix_ms: u64, 
     low_digits.chain(more_digits).find(|id| !root.join(id).exists()).unwrap_or(stem)
 }
 
+/// What stands in the names of series.
+pub(crate) const SERIES: &str = "-series-";
+
+/// A name for several runs of the same jobs: when the first one begins in UTC, what they are about, and four digits from
+/// `salt`.
+#[must_use]
+pub fn series_name(name: &str, started_unix_ms: u64, salt: u32) -> String {
+    format!("{}{SERIES}{}-{:04x}", utc(started_unix_ms), label(name), salt & 0xffff)
+}
+
 /// Whether a name looks like one of ours, so that nothing else is ever taken for a run.
 pub(crate) fn is_id(name: &str) -> bool {
     let shape = b"0000-00-00T00-00-00-";

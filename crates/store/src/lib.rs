@@ -28,7 +28,7 @@ mod writer;
 
 pub use error::{Error, Reason};
 pub use filter::Filter;
-pub use id::Kind;
+pub use id::{Kind, series_name};
 pub use listing::Listing;
 pub use loaded::Loaded;
 pub use manifest::{Entry, FORMAT};

@@ -3,10 +3,11 @@
 use std::io::{BufRead, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
-use record::{ReadError, Run, from_json};
+use record::{Environment, ReadError, Run, from_json};
 
 use crate::error::{Error, Reason, Result};
-use crate::folder::{self, EVENTS, JOB, RUN};
+use crate::folder::{self, ENVIRONMENT, EVENTS, JOB, RUN};
+use crate::id::SERIES;
 use crate::manifest::Entry;
 use crate::{Filter, Store};
 
@@ -21,7 +22,8 @@ pub struct Loaded {
 }
 
 impl Store {
-    /// Reads a run by its id, by the beginning of its id if no other begins so, or as `last`, the one begun last.
+    /// Reads a run by its id, by the beginning of its id if no other begins so, by the four digits at its end, or as
+    /// `last`, the one begun last.
     ///
     /// A run of which another file is damaged can be had by its whole id.
     ///
@@ -30,20 +32,33 @@ impl Store {
     /// Where there is no such run or more than one, or it cannot be read.
     pub fn load(&self, which: &str) -> Result<Loaded> {
         let folder = self.root.join(self.resolve(which)?);
-        let entry = folder::read_manifest(&folder)?;
-        folder::check_version(&folder, &entry)?;
-        let path = folder.join(RUN);
-        let damaged = |error: String| Error::damaged(&path, error);
-        let bytes = folder::read_file(&folder, &entry, RUN)?;
-        let text = String::from_utf8(bytes).map_err(|error| damaged(error.to_string()))?;
-        let run = from_json(&text).map_err(|error| match error {
-            ReadError::TooNew { found } => Error::too_new(&path, found, record::SCHEMA),
-            other => damaged(other.to_string()),
-        })?;
-        Ok(Loaded { entry, run, folder })
+        Loaded::read(folder::read_manifest(&folder)?, folder)
     }
 
-    /// The id that is meant by a whole one, by its beginning or by `last`.
+    /// The repeats of a series, the first one first, by its whole name or by a beginning of it with `-series-` in it;
+    /// none where there is no such series.
+    ///
+    /// # Errors
+    ///
+    /// Where several series begin so, or the store cannot be listed.
+    pub fn series(&self, which: &str) -> Result<Vec<Entry>> {
+        if !which.contains(SERIES) {
+            return Ok(Vec::new());
+        }
+        let mut entries = self.list(&Filter::default())?.entries;
+        entries.retain(|entry| series_of(entry).starts_with(which));
+        let mut names: Vec<String> = entries.iter().map(|entry| series_of(entry).to_owned()).collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.len() > 1 && !names.iter().any(|name| name == which) {
+            return Err(self.ambiguous(which, names.into_iter()));
+        }
+        entries.retain(|entry| names.len() == 1 || series_of(entry) == which);
+        entries.sort_by_key(|entry| entry.repeat.as_ref().map(|repeat| repeat.number));
+        Ok(entries)
+    }
+
+    /// The id that is meant by a whole one, by its beginning, by the four digits at its end or by `last`.
     ///
     /// # Errors
     ///
@@ -58,9 +73,14 @@ impl Store {
             let last = listing.entries.pop().map(|entry| entry.id);
             return last.ok_or_else(|| self.unknown(which));
         }
-        let is_meant = |id: &str| is_plain && id.starts_with(which);
+        let ends_so = |id: &str| is_plain && id.rsplit('-').next() == Some(which);
+        let is_meant = |id: &str| is_plain && id.starts_with(which) || ends_so(id);
         let mut ids: Vec<String> = listing.entries.into_iter().map(|entry| entry.id).collect();
         ids.retain(|id| is_meant(id));
+        // Digits may be those of a year too.
+        if let [id] = ids.iter().filter(|id| ends_so(id)).collect::<Vec<_>>()[..] {
+            return Ok(id.clone());
+        }
         match (ids.len(), ids.pop()) {
             (1, Some(id)) => Ok(id),
             (0, _) => match listing.skipped.into_iter().find(|(name, _)| is_meant(name)) {
@@ -82,7 +102,33 @@ impl Store {
     }
 }
 
+fn series_of(entry: &Entry) -> &str {
+    entry.repeat.as_ref().map_or("", |repeat| &repeat.series)
+}
+
 impl Loaded {
+    /// Reads the folder of a run, wherever it is and whatever it is called now.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none, or cannot be read.
+    pub fn at(folder: &Path) -> Result<Self> {
+        Self::read(folder::read_manifest_anywhere(folder)?, folder.to_owned())
+    }
+
+    fn read(entry: Entry, folder: PathBuf) -> Result<Self> {
+        folder::check_version(&folder, &entry)?;
+        let path = folder.join(RUN);
+        let damaged = |error: String| Error::damaged(&path, error);
+        let bytes = folder::read_file(&folder, &entry, RUN)?;
+        let text = String::from_utf8(bytes).map_err(|error| damaged(error.to_string()))?;
+        let run = from_json(&text).map_err(|error| match error {
+            ReadError::TooNew { found } => Error::too_new(&path, found, record::SCHEMA),
+            other => damaged(other.to_string()),
+        })?;
+        Ok(Self { entry, run, folder })
+    }
+
     /// The folder of the run.
     #[must_use]
     pub fn folder(&self) -> &Path {
@@ -109,6 +155,17 @@ impl Loaded {
         }
         let text = String::from_utf8(self.file(JOB)?);
         text.map(Some).map_err(|error| Error::damaged(&self.folder.join(JOB), error.to_string()))
+    }
+
+    /// Where it took place.
+    ///
+    /// # Errors
+    ///
+    /// Where it is damaged.
+    pub fn environment(&self) -> Result<Environment> {
+        let bytes = self.file(ENVIRONMENT)?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error| Error::damaged(&self.folder.join(ENVIRONMENT), error.to_string()))
     }
 
     /// What happened, one JSON document each; nothing where nobody told.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Reason, Result};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long somebody waits who has nothing better to do: a process that was stopped may hold a lock for ever.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// A lock that is held until it is dropped or the process ends, however it ends (`flock(2)`).
@@ -14,16 +15,16 @@ const PAUSE: Duration = Duration::from_millis(2);
 pub(crate) struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
 
 impl Lock {
-    /// Waits for the lock, a minute at most: a process that was stopped may hold it for ever.
-    pub(crate) fn wait(path: &Path) -> Result<Self> {
+    /// Waits for the lock, so long at most.
+    pub(crate) fn wait(path: &Path, patience: Duration) -> Result<Self> {
         let begun = Instant::now();
         loop {
             if let Some(lock) = Self::try_now(path)? {
                 return Ok(lock);
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > patience {
                 let remedy = "look for a fathom that was stopped, and let it go on or end it";
-                return Err(Error::new(path, Reason::Busy(PATIENCE.as_secs()), remedy));
+                return Err(Error::new(path, Reason::Busy(patience.as_secs()), remedy));
             }
             std::thread::sleep(PAUSE);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use record::Run;
+use record::{DirectionResult, Environment, Run};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::Kind;
@@ -43,6 +43,21 @@ pub struct Entry {
     pub command_line: Vec<String>,
     /// How it ended.
     pub outcome: record::Outcome,
+    /// Which repeat of a series it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<record::Repeat>,
+    /// What was found, in a word; `None` where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// Operations per second of all jobs that ran together; of several parts, the most.
+    #[serde(default)]
+    pub iops: u64,
+    /// The time within which 99 % of the operations of those jobs had their response, in nanoseconds; that of the worst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<u64>,
+    /// When it came into the store, in milliseconds since 1970; zero where nobody said.
+    #[serde(default)]
+    pub added_unix_ms: u64,
     /// The files in the folder.
     pub files: BTreeMap<String, FileSeal>,
     /// Whether it is exempt from retention. The folder says so by a file of its own, not the manifest.
@@ -66,7 +81,13 @@ impl FileSeal {
 }
 
 impl Entry {
-    pub(crate) fn of(run: &Run, kind: Kind, name: &str, files: BTreeMap<String, FileSeal>) -> Self {
+    pub(crate) fn of(
+        run: &Run,
+        environment: &Environment,
+        (kind, name): (Kind, &str),
+        files: BTreeMap<String, FileSeal>,
+    ) -> Self {
+        let (iops, p99_ns) = figures(run);
         let modelled = run.model.iter().flat_map(|model| model.volumes.iter().map(|volume| volume.name.clone()));
         let evidence = run.jobs.iter().flat_map(|job| &job.evidence.targets);
         let disks = run.disks.iter().map(|disk| disk.name.clone());
@@ -77,16 +98,26 @@ impl Entry {
             id: String::new(),
             kind,
             name: name.to_owned(),
-            started_unix_ms: run.started_unix_ms,
+            started_unix_ms: environment.started_unix_ms,
             tool: run.tool.clone(),
-            hostname: run.host.hostname.clone(),
+            hostname: environment.host.hostname.clone(),
             jobs: each_once(asked.chain(run.jobs.iter().map(|job| job.name.clone()))),
             targets: each_once(evidence.map(|target| target.path.clone()).chain(disks).chain(modelled)),
             command_line: run.command_line.clone(),
             outcome: run.outcome,
+            repeat: run.repeat.clone(),
+            verdict: None,
+            iops,
+            p99_ns,
+            added_unix_ms: 0,
             files,
             kept: false,
         }
+    }
+
+    /// When it was measured or, if that was later, came into the store, in milliseconds since 1970.
+    pub(crate) fn kept_since_unix_ms(&self) -> u64 {
+        self.started_unix_ms.max(self.added_unix_ms)
     }
 
     /// Bytes in its files.
@@ -104,6 +135,18 @@ impl Entry {
         }
         Ok(entry)
     }
+}
+
+/// Operations per second and 99th percentile of the reporting group that did the most.
+fn figures(run: &Run) -> (u64, Option<u64>) {
+    let iops = |group: &u32| run.in_group(*group).map(|job| job.result.iops()).sum::<f64>();
+    let Some(most) = run.groups().into_iter().max_by(|a, b| iops(a).total_cmp(&iops(b))) else { return (0, None) };
+    let response = |kind: &DirectionResult| {
+        let told = [&kind.response, &kind.service].into_iter().find(|latency| latency.count > 0)?;
+        told.percentile_ns(99.0)
+    };
+    let p99_ns = run.in_group(most).flat_map(|job| job.result.kinds()).filter_map(|(_, kind)| response(kind)).max();
+    (iops(&most).round() as u64, p99_ns)
 }
 
 fn each_once(names: impl Iterator<Item = String>) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::folder::{self, KEPT};
 use crate::sweep::REMOVING;
-use crate::{Filter, Store, disk, id};
+use crate::{Entry, Filter, Store, disk, id};
 
 /// How much is kept. The oldest go first; those that were marked by [`Store::keep`] never go.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +14,8 @@ pub struct Retention {
     pub max_age_ms: Option<u64>,
     /// Runs go until all files together have no more bytes than this; `None` for any number.
     pub max_bytes: Option<u64>,
+    /// So many of those begun last stay in any case.
+    pub latest: usize,
 }
 
 impl Store {
@@ -67,19 +69,28 @@ impl Store {
     pub fn retain(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<String>> {
         // From here on nobody can mark a run.
         let _lock = self.lock()?;
-        let entries = self.list(&Filter::default())?.entries;
-        let mut bytes: u64 = entries.iter().map(crate::Entry::bytes).sum();
-        let oldest_ms = retention.max_age_ms.map_or(0, |age| now_unix_ms.saturating_sub(age));
-        let mut ids = Vec::new();
-        for entry in entries.iter().filter(|entry| !entry.kept) {
-            let is_too_much = retention.max_bytes.is_some_and(|most| bytes > most);
-            if is_too_much || entry.started_unix_ms < oldest_ms {
-                bytes -= entry.bytes();
-                ids.push(entry.id.clone());
-            }
-        }
+        let ids: Vec<String> = self.surplus(retention, now_unix_ms)?.into_iter().map(|entry| entry.id).collect();
         self.remove_under_lock(&ids)?;
         Ok(ids)
+    }
+
+    /// What [`Store::retain`] would remove.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be listed.
+    pub fn surplus(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<Entry>> {
+        let entries = self.list(&Filter::default())?.entries;
+        let mut bytes: u64 = entries.iter().map(Entry::bytes).sum();
+        let oldest_ms = retention.max_age_ms.map_or(0, |age| now_unix_ms.saturating_sub(age));
+        let removable = entries.len().saturating_sub(retention.latest);
+        let goes = |entry: &Entry| {
+            let is_too_much = retention.max_bytes.is_some_and(|most| bytes > most);
+            let goes = !entry.kept && (is_too_much || entry.kept_since_unix_ms() < oldest_ms);
+            bytes -= if goes { entry.bytes() } else { 0 };
+            goes
+        };
+        Ok(entries.into_iter().take(removable).filter(goes).collect())
     }
 
     fn check_ours(&self, id: String) -> Result<String> {

@@ -1,12 +1,13 @@
 //! The store as a whole.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use record::{Input, read_input};
+use record::{Environment, Input, read_input};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Reason, Result};
-use crate::lock::Lock;
+use crate::lock::{Lock, PATIENCE};
 use crate::manifest::{FORMAT, seal, unseal};
 use crate::{Kind, Writer, disk, sweep};
 
@@ -20,6 +21,7 @@ const IMPORTED: &str = "imported";
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) root: PathBuf,
+    patience: Duration,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -35,13 +37,20 @@ impl Store {
     ///
     /// Where the folder is missing and cannot be made, or is none.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
-        let store = Self { root: root.into() };
+        let store = Self { root: root.into(), patience: PATIENCE };
         if !store.root.is_dir() {
             disk::make_private_folder(&store.root)?;
         }
         // Whoever may not write here has nothing to sweep up either.
         let _ = store.sweep();
         Ok(store)
+    }
+
+    /// The same store for somebody who waits no longer than this for another process to give its lock back; without it,
+    /// for a minute.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// The folder of the store.
@@ -61,12 +70,13 @@ impl Store {
         Writer::begin(self, kind, name)
     }
 
-    /// Keeps what another program measured, with the text it comes from; `name` says where the text was.
+    /// Keeps what another program measured, with the text it comes from; `name` says where the text was. A run that has no
+    /// date has that of `now_unix_ms`.
     ///
     /// # Errors
     ///
     /// Where no run can be read from it, besides those of [`Store::begin`].
-    pub fn import(&self, name: &str, bytes: &[u8]) -> Result<String> {
+    pub fn import(&self, name: &str, bytes: &[u8], now_unix_ms: u64) -> Result<String> {
         let refused = |reason: String, remedy| Error::new(Path::new(name), Reason::Refused(reason), remedy);
         let run = match read_input(name, bytes) {
             Ok(Input::Run(run)) => run,
@@ -83,11 +93,16 @@ impl Store {
         let is_simulated = run.model.as_ref().is_some_and(|model| model.virtual_time);
         let mut writer = self.begin(if is_simulated { Kind::Sim } else { Kind::Run }, &stem)?;
         writer.attach(IMPORTED, bytes)?;
-        writer.finish(&run)
+        writer.added_at(now_unix_ms);
+        let mut environment = Environment::of(&run);
+        if environment.started_unix_ms == 0 {
+            environment.started_unix_ms = now_unix_ms;
+        }
+        writer.finish_in(&run, &environment)
     }
 
     pub(crate) fn lock(&self) -> Result<Lock> {
-        Lock::wait(&self.root.join(LOCK))
+        Lock::wait(&self.root.join(LOCK), self.patience)
     }
 
     pub(crate) fn try_lock(&self) -> Result<Option<Lock>> {

@@ -7,13 +7,13 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use record::{Asked, Host, Run, TargetFacts, Tool};
+use record::{Asked, Environment, Run};
 use serde::Serialize;
 use zstd::stream::write::Encoder;
 
 use crate::error::{Error, Reason, Result};
 use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN};
-use crate::lock::Lock;
+use crate::lock::{Lock, PATIENCE};
 use crate::manifest::{Entry, FileSeal, seal};
 use crate::sweep::{WRITER_LOCK, WRITING};
 use crate::{Kind, Store, disk, id};
@@ -30,6 +30,8 @@ pub struct Writer {
     aside: PathBuf,
     files: BTreeMap<String, FileSeal>,
     events: Option<Encoder<'static, Summing>>,
+    verdict: Option<String>,
+    added_unix_ms: u64,
     /// Tells others that the writer lives.
     _alive: Lock,
 }
@@ -38,11 +40,22 @@ impl Writer {
     /// Makes the folder. Under the store's lock.
     pub(crate) fn begin(store: &Store, kind: Kind, name: &str) -> Result<Self> {
         let aside = make_aside(&store.root)?;
-        let alive = Lock::wait(&aside.join(WRITER_LOCK)).inspect_err(|_| {
+        let alive = Lock::wait(&aside.join(WRITER_LOCK), PATIENCE).inspect_err(|_| {
             let _ = std::fs::remove_dir(&aside);
         })?;
         let name = name.to_owned();
-        Ok(Self { store: store.clone(), kind, name, aside, files: BTreeMap::new(), events: None, _alive: alive })
+        let (files, events, verdict, added_unix_ms) = (BTreeMap::new(), None, None, 0);
+        Ok(Self { store: store.clone(), kind, name, aside, files, events, verdict, added_unix_ms, _alive: alive })
+    }
+
+    /// Says in a word what was found, for lists.
+    pub fn verdict(&mut self, verdict: &str) {
+        self.verdict = Some(verdict.to_owned());
+    }
+
+    /// Says what time it is, in milliseconds since 1970, for retention: what was measured long ago may come today.
+    pub fn added_at(&mut self, unix_ms: u64) {
+        self.added_unix_ms = unix_ms;
     }
 
     /// Adds what happened: one JSON document without line breaks.
@@ -91,12 +104,21 @@ impl Writer {
     /// # Errors
     ///
     /// Where it cannot be written: the store is then as it was.
-    pub fn finish(mut self, run: &Run) -> Result<String> {
+    pub fn finish(self, run: &Run) -> Result<String> {
+        self.finish_in(run, &Environment::of(run))
+    }
+
+    /// The same with more of its surroundings than the run tells by itself.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Writer::finish`].
+    pub fn finish_in(mut self, run: &Run, environment: &Environment) -> Result<String> {
         self.put(RUN, record::to_json(run).as_bytes())?;
         self.put(RESOLVED, &json(&Resolved::of(run)))?;
-        self.put(ENVIRONMENT, &json(&Environment::of(run)))?;
+        self.put(ENVIRONMENT, &json(environment))?;
         self.finish_events()?;
-        self.commit(run)
+        self.commit(run, environment)
     }
 
     fn put(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
@@ -113,11 +135,16 @@ impl Writer {
         Ok(())
     }
 
-    fn commit(&mut self, run: &Run) -> Result<String> {
-        let mut entry = Entry::of(run, self.kind, &self.name, std::mem::take(&mut self.files));
+    fn commit(&mut self, run: &Run, environment: &Environment) -> Result<String> {
+        let files = std::mem::take(&mut self.files);
+        let mut entry = Entry {
+            verdict: self.verdict.take(),
+            added_unix_ms: self.added_unix_ms,
+            ..Entry::of(run, environment, (self.kind, &self.name), files)
+        };
         let salt = entry.files.values().fold(std::process::id(), |salt, file| salt.rotate_left(5) ^ file.crc32c);
         let _lock = self.store.lock()?;
-        entry.id = id::unused(&self.store.root, self.kind, &self.name, run.started_unix_ms, salt);
+        entry.id = id::unused(&self.store.root, self.kind, &self.name, entry.started_unix_ms, salt);
         disk::write_durably(&self.aside.join(MANIFEST), &seal(&entry))?;
         let alive = self.aside.join(WRITER_LOCK);
         std::fs::remove_file(&alive).map_err(|error| Error::io(&alive, "removing", error))?;
@@ -188,39 +215,6 @@ struct Resolved<'a> {
 impl<'a> Resolved<'a> {
     fn of(run: &'a Run) -> Self {
         Self { schema: run.schema, globals: &run.globals, jobs: &run.asked }
-    }
-}
-
-/// Where a run took place, and by which words.
-#[derive(Serialize)]
-struct Environment<'a> {
-    schema: u32,
-    tool: &'a Tool,
-    command_line: &'a [String],
-    seed: Option<u64>,
-    host: &'a Host,
-    started_unix_ms: u64,
-    utc_offset_s: i32,
-    targets: Vec<&'a TargetFacts>,
-    disks: Vec<&'a str>,
-}
-
-impl<'a> Environment<'a> {
-    fn of(run: &'a Run) -> Self {
-        let mut targets: Vec<&TargetFacts> = run.jobs.iter().flat_map(|job| &job.evidence.targets).collect();
-        targets.sort_by_key(|target| &target.path);
-        targets.dedup_by_key(|target| &target.path);
-        Self {
-            schema: run.schema,
-            tool: &run.tool,
-            command_line: &run.command_line,
-            seed: run.seed,
-            host: &run.host,
-            started_unix_ms: run.started_unix_ms,
-            utc_offset_s: run.utc_offset_s,
-            targets,
-            disks: run.disks.iter().map(|disk| disk.name.as_str()).collect(),
-        }
     }
 }
 

@@ -4,8 +4,10 @@ mod common;
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use common::{EVENTS, JOB, STARTED_MS, add, sample};
+use record::{DirectionResult, Environment, LatencyStats, Run};
 use store::{Filter, Kind, Reason, Retention, Store};
 
 fn ids(store: &Store, filter: &Filter) -> Vec<String> {
@@ -69,6 +71,9 @@ fn filters_let_through_what_they_say() {
         (Filter { device: Some("/dev/nvme*".to_owned()), ..all.clone() }, vec![&sweep]),
         (Filter { since_unix_ms: Some(STARTED_MS + 10_000), ..all.clone() }, vec![&sweep]),
         (Filter { until_unix_ms: Some(STARTED_MS + 10_000), ..all.clone() }, vec![&run]),
+        (Filter { tool: Some("fathom".to_owned()), ..all.clone() }, vec![&run, &sweep]),
+        (Filter { tool: Some("fathom-0.?.*".to_owned()), ..all.clone() }, vec![&run, &sweep]),
+        (Filter { tool: Some("fio*".to_owned()), ..all.clone() }, vec![]),
         (Filter { text: Some("GRÖSSE".to_owned()), ..all.clone() }, vec![]),
         (Filter { text: Some("GRÖßE".to_owned()), ..all.clone() }, vec![&run, &sweep]),
         (Filter { text: Some("Bellows".to_owned()), kind: Some(Kind::Run), ..all }, vec![]),
@@ -93,6 +98,86 @@ fn runs_are_named_by_their_beginning_or_as_the_last() {
         let error = store.load(none).unwrap_err();
         assert!(matches!(error.reason, Reason::Unknown(_)), "{none}: {error}");
     }
+}
+
+#[test]
+fn the_four_digits_at_the_end_of_an_id_are_enough() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let id = add(&store, Kind::Run, "a", &sample(0)).unwrap();
+    assert_eq!(store.resolve(&id[id.len() - 4..]).unwrap(), id);
+    assert!(store.resolve(&id[id.len() - 3..]).is_err());
+}
+
+#[test]
+fn repeats_are_found_by_the_name_of_their_series() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let names = ["a", "b"].map(|name| store::series_name(name, STARTED_MS, 0x1_0000));
+    assert_eq!(names[0], "2026-11-21T20-53-04-series-a-0000");
+    let mut ids = Vec::new();
+    for number in [2, 1] {
+        for series in &names {
+            let repeat = Some(record::Repeat { series: series.clone(), number, of: 2 });
+            ids.push(add(&store, Kind::Run, "a", &Run { repeat, ..sample(u64::from(number)) }).unwrap());
+        }
+    }
+    let found =
+        |which: &str| store.series(which).map(|found| found.into_iter().map(|entry| entry.id).collect::<Vec<_>>());
+    assert_eq!(found(&names[0]).unwrap(), [&*ids[2], &*ids[0]], "in the order of their numbers");
+    assert_eq!(found(&names[1][..names[1].len() - 4]).unwrap(), [&*ids[3], &*ids[1]]);
+    assert!(matches!(found("2026-11-21T20-53-04-series-").unwrap_err().reason, Reason::Ambiguous { .. }));
+    assert_eq!((found("2026").unwrap(), found("x-series-y").unwrap()), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn what_a_list_shows_is_known_without_the_record() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let mut run = sample(0);
+    run.jobs[0].result.read = DirectionResult {
+        ios: 500,
+        runtime_ns: 2_000_000_000,
+        service: LatencyStats { count: 500, min_ns: 5, max_ns: 5, buckets: vec![(5, 500)], ..LatencyStats::default() },
+        ..DirectionResult::default()
+    };
+    let mut other = run.jobs[0].clone();
+    other.group = 1;
+    other.result.read.ios = 400;
+    run.jobs.push(other);
+    let mut writer = store.begin(Kind::Sim, "a").unwrap();
+    writer.verdict("queue_too_shallow");
+    writer.added_at(7);
+    let virtual_time = Environment { started_unix_ms: STARTED_MS + 1, ..Environment::of(&run) };
+    let id = writer.finish_in(&run, &virtual_time).unwrap();
+    let entry = store.load(&id).unwrap().entry;
+    assert_eq!((entry.iops, entry.p99_ns, entry.added_unix_ms), (250, Some(5), 7), "of those that ran together");
+    assert_eq!((entry.verdict.as_deref(), entry.started_unix_ms), (Some("queue_too_shallow"), STARTED_MS + 1));
+    assert_eq!(store.load(&id).unwrap().environment().unwrap(), virtual_time);
+}
+
+#[test]
+fn what_was_measured_long_ago_is_as_old_as_its_import() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let now = STARTED_MS + 1_000_000;
+    let id = store.import("old.json", record::to_json(&sample(0)).as_bytes(), now).unwrap();
+    let by_age = Retention { max_age_ms: Some(10_000), ..Retention::default() };
+    assert_eq!(store.retain(by_age, now + 10_000).unwrap(), Vec::<String>::new());
+    assert_eq!(store.retain(by_age, now + 10_001).unwrap(), [id]);
+}
+
+#[test]
+fn nobody_waits_longer_for_a_lock_than_he_wants_to() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap().with_patience(Duration::from_millis(20));
+    let held = std::fs::File::create(home.path().join("lock")).unwrap();
+    held.lock().unwrap();
+    let begun = Instant::now();
+    let error = add(&store, Kind::Run, "a", &sample(0)).unwrap_err();
+    assert!(matches!(error.reason, Reason::Busy(_)) && begun.elapsed() < Duration::from_secs(5), "{error}");
+    drop(held);
+    add(&store, Kind::Run, "a", &sample(0)).unwrap();
 }
 
 #[test]
@@ -124,11 +209,14 @@ fn retention_takes_the_oldest_and_never_what_is_kept() {
     store.keep(&run_ids[1], false).unwrap();
     assert!(store.list(&Filter::default()).unwrap().entries[0].kept);
     assert_eq!(store.retain(Retention::default(), STARTED_MS * 2).unwrap(), Vec::<String>::new());
-    let by_age = Retention { max_age_ms: Some(10_000), max_bytes: None };
+    let by_age = Retention { max_age_ms: Some(10_000), ..Retention::default() };
     assert_eq!(store.retain(by_age, STARTED_MS + 12_000).unwrap(), [&*run_ids[1]]);
-    let by_size = Retention { max_age_ms: None, max_bytes: Some(each * 3 + each / 2) };
-    assert_eq!(store.retain(by_size, STARTED_MS).unwrap(), [&*run_ids[2], &*run_ids[3]]);
-    let nothing = Retention { max_age_ms: Some(0), max_bytes: Some(0) };
+    let by_size = Retention { max_bytes: Some(each * 3 + each / 2), ..Retention::default() };
+    let spared = Retention { latest: 3, ..by_size };
+    assert_eq!(store.retain(spared, STARTED_MS).unwrap(), [&*run_ids[2]]);
+    assert_eq!(store.surplus(by_size, STARTED_MS).unwrap()[0].id, run_ids[3]);
+    assert_eq!(store.retain(by_size, STARTED_MS).unwrap(), [&*run_ids[3]]);
+    let nothing = Retention { max_age_ms: Some(0), max_bytes: Some(0), ..Retention::default() };
     assert_eq!(store.retain(nothing, STARTED_MS * 2).unwrap(), [&*run_ids[4], &*run_ids[5]]);
     assert_eq!(ids(&store, &Filter::default()), [&*run_ids[0]]);
 }
@@ -138,14 +226,14 @@ fn fios_output_is_imported_with_its_text() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path()).unwrap();
     let text = include_bytes!("../../record/tests/data/fio.json");
-    let id = store.import("/some/where/Nightly run.json", text).unwrap();
+    let id = store.import("/some/where/Nightly run.json", text, STARTED_MS).unwrap();
     assert!(id.contains("-run-nightly-run-"), "{id}");
     let loaded = store.load(&id).unwrap();
     assert_eq!(loaded.entry.tool.name, "fio");
     assert_eq!(loaded.file("imported").unwrap(), text);
     let iostat = include_bytes!("../../record/tests/data/iostat12.txt");
     for (name, bytes) in [("empty.json", &b""[..]), ("cut.json", &text[..400]), ("iostat.txt", iostat)] {
-        let error = store.import(name, bytes).unwrap_err();
+        let error = store.import(name, bytes, STARTED_MS).unwrap_err();
         assert!(matches!(error.reason, Reason::Refused(_)) && error.to_string().starts_with(name), "{error}");
         assert!(!error.remedy.is_empty());
     }
@@ -158,7 +246,7 @@ fn records_of_our_own_are_imported_as_what_they_are() {
     let store = Store::open(home.path()).unwrap();
     let model = record::Model { virtual_time: true, ..record::Model::default() };
     for (run, kind) in [(sample(0), Kind::Run), (record::Run { model: Some(model), ..sample(1) }, Kind::Sim)] {
-        let id = store.import("copied.json", record::to_json(&run).as_bytes()).unwrap();
+        let id = store.import("copied.json", record::to_json(&run).as_bytes(), STARTED_MS).unwrap();
         let loaded = store.load(&id).unwrap();
         assert_eq!((loaded.run, loaded.entry.kind), (run, kind));
     }

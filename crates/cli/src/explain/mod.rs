@@ -1,7 +1,9 @@
 //! `fathom explain`: what limited a result, whoever measured it, and what to change.
 
 mod expected;
-mod open;
+pub(crate) mod open;
+
+use std::path::Path;
 
 use analyse::{
     Expectation, Explanation, Known, Observation, Point, Source, explain_job, explain_observation, explain_together,
@@ -14,6 +16,7 @@ use crate::args::{ExplainOptions, PageFormat};
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{DOCUMENTS, Output, deliver, say};
+use crate::recall::{is_file, recall_all};
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 use expected::Expected;
@@ -59,10 +62,8 @@ impl Words {
         }
         let mut inputs = Vec::new();
         for path in &options.inputs {
-            let name = open::name(path);
-            match open::bytes(path).map(|bytes| record::read_input(&name, &bytes)) {
-                Ok(Ok(input)) => inputs.push((name, input)),
-                Ok(Err(unreadable)) => problems.push(unreadable.into()),
+            match read_input(path) {
+                Ok(read) => inputs.extend(read),
                 Err(open::Unopened { diagnostic, usage }) => {
                     problems.push(*diagnostic);
                     exit = if usage { exit } else { Exit::Environment };
@@ -100,6 +101,19 @@ impl Words {
         let cpus = vcpus.map(|cpus| Known::exact(cpus, Source::Model));
         Observation { cpus: said.cpus.or(cpus), ..said }
     }
+}
+
+/// A file, or a run that was kept; of a series all of its runs.
+fn read_input(path: &Path) -> Result<Vec<(String, Input)>, open::Unopened> {
+    let which = path.to_string_lossy();
+    if !is_file(&which) {
+        let recalled = recall_all(&which).map_err(|problem| open::Unopened::unknown(path, problem))?;
+        return Ok(recalled.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run)))).collect());
+    }
+    let name = open::name(path);
+    let read = record::read_input(&name, &open::bytes(path)?);
+    read.map(|input| vec![(name, input)])
+        .map_err(|error| open::Unopened { diagnostic: Box::new(error.into()), usage: true })
 }
 
 /// Explains what was given, until somebody wants it to end.

@@ -13,23 +13,36 @@ use crate::terminal::why;
 const BYTES_MAX: u64 = 256 << 20;
 
 /// What an input is called.
-pub(super) fn name(path: &Path) -> String {
+pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// A file that could not be opened or read.
-pub(super) struct Unopened {
-    pub(super) diagnostic: Box<Diagnostic>,
+pub(crate) struct Unopened {
+    pub(crate) diagnostic: Box<Diagnostic>,
     /// Whether it is a wrong name rather than a failing system.
-    pub(super) usage: bool,
+    pub(crate) usage: bool,
+}
+
+impl Unopened {
+    /// A word that means no run.
+    pub(super) fn unknown(path: &Path, problem: String) -> Self {
+        Self { diagnostic: refused(path, problem, "give a file, or a run that is kept"), usage: true }
+    }
+
+    /// On one line.
+    pub(crate) fn line(&self, name: &str) -> String {
+        let remedy = self.diagnostic.remedy.as_deref().unwrap_or("give another file");
+        format!("{name}: {}: {remedy}", self.diagnostic.message)
+    }
 }
 
 /// All bytes of an input.
-pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
     let mut bytes = Vec::new();
     let read = if is_stdin(path) {
         io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes)

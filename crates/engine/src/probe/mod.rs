@@ -29,8 +29,8 @@ pub use mounts::{Mount, filesystem_of, free_bytes, mounts};
 pub use occupants::{Occupant, occupants, users};
 pub use permissions::{IoLimit, Rings, filtered, io_limits, kernel, native_operations, rings};
 pub use queue::{
-    Interrupt, Queue, driver, first_sector, interrupts, loop_direct, loop_offset_bytes, mapping, node, queue, raid,
-    read_ahead_kb,
+    Identity, Interrupt, Queue, driver, first_sector, identity, interrupts, loop_direct, loop_offset_bytes, mapping,
+    node, queue, raid, read_ahead_kb,
 };
 pub use reading::{Reading, Unread, Why};
 pub use residency::resident_bytes;

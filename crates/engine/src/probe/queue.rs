@@ -156,6 +156,32 @@ pub fn driver(root: &Path, name: &str) -> String {
     parents(root, name).into_iter().find_map(driver).unwrap_or_default()
 }
 
+/// What tells a device from others of its model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Its serial number, or else its world-wide name or UUID; `None` where it tells none to this user.
+    pub serial: Option<String>,
+    /// The version of its firmware.
+    pub firmware: Option<String>,
+}
+
+/// What tells a disk, a RAID or a mapping from others.
+#[must_use]
+pub fn identity(root: &Path, name: &str) -> Identity {
+    let home = of(name);
+    let file = |name: &&str| line(root, &format!("{home}/{name}")).ok();
+    // Of NVMe, of virtio, of SCSI behind four bytes of its own, and then what stands for a number.
+    let plain = ["device/serial", "serial"].iter().find_map(file);
+    let scsi = || {
+        let page = text(root, &format!("{home}/device/vpd_pg80")).ok()?;
+        let serial: String = page.chars().skip(4).filter(|c| !c.is_control()).collect();
+        (!serial.trim().is_empty()).then(|| serial.trim().to_owned())
+    };
+    let other = || ["wwid", "device/wwid", "dm/uuid", "md/uuid"].iter().find_map(file);
+    let firmware = ["device/firmware_rev", "device/rev"].iter().find_map(file);
+    Identity { serial: plain.or_else(scsi).or_else(other), firmware }
+}
+
 /// The memory node that a disk is attached to; `None` where the host has no such notion of it.
 pub fn node(root: &Path, name: &str) -> Reading<Option<u32>> {
     let path = format!("{}/device/numa_node", of(name));

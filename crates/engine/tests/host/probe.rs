@@ -200,3 +200,40 @@ fn what_is_not_there_is_not_occupied() {
     assert_eq!(probe::occupants(Path::new("/"), Path::new("/not/there")).unwrap(), []);
     assert_eq!(probe::occupants(Path::new("/"), Path::new("/dev/null")).unwrap(), []);
 }
+
+#[test]
+fn devices_tell_who_they_are_each_in_its_own_way() {
+    let scratch = Scratch::new("identity");
+    let write = |path: &str, bytes: &[u8]| {
+        let path = scratch.path("sys/class/block").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    write("nvme0n1/device/serial", b"S4EV  \n");
+    write("nvme0n1/device/firmware_rev", b"2B2Q\n");
+    write("nvme0n1/wwid", b"eui.0025\n");
+    write("vda/serial", b"disk-7");
+    // Ten bytes long: the length is a line feed.
+    write("sda/device/vpd_pg80", b"\0\x80\0\x0a  WD-12345");
+    write("sda/device/rev", b"0001");
+    write("dm-0/dm/uuid", b"LVM-abc");
+    write("sdb/device/vpd_pg80", b"\0\x80\0\0");
+    write("sdb/device/wwid", b"naa.5000");
+    write("vdb/serial", b"");
+    let of = |name: &str| {
+        let probe::Identity { serial, firmware } = probe::identity(&scratch.path(""), name);
+        (serial.unwrap_or_default(), firmware.unwrap_or_default())
+    };
+    let expected = [
+        ("nvme0n1", "S4EV", "2B2Q"),
+        ("vda", "disk-7", ""),
+        ("sda", "WD-12345", "0001"),
+        ("dm-0", "LVM-abc", ""),
+        ("sdb", "naa.5000", ""),
+        ("vdb", "", ""),
+        ("none", "", ""),
+    ];
+    for (name, serial, firmware) in expected {
+        assert_eq!(of(name), (serial.to_owned(), firmware.to_owned()), "{name}");
+    }
+}

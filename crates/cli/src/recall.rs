@@ -1,0 +1,141 @@
+//! What a RUN on the command line stands for: a run that was kept, a folder, a file, or standard input.
+
+use std::path::Path;
+
+use record::{Input, Run, read_input};
+use store::Loaded;
+
+use crate::explain::open;
+use crate::home;
+
+/// A run of before.
+#[derive(Debug)]
+pub(crate) struct Recalled {
+    /// Its id, or the name of what it was read from.
+    pub(crate) name: String,
+    pub(crate) run: Run,
+    /// What was kept beside the record; `None` of a file.
+    #[allow(dead_code, reason = "for commands that show more than the record")]
+    pub(crate) kept: Option<Loaded>,
+}
+
+/// The run that is meant by an id, the beginning of one, the digits at its end or `last`, by the folder of a run, by a
+/// file (a record of ours, or what fio printed), or by `-`, standard input.
+///
+/// # Errors
+///
+/// Which one cannot be had, why, and what to do, on one line.
+pub(crate) fn recall(which: &str) -> Result<Recalled, String> {
+    let path = Path::new(which);
+    match which {
+        _ if is_file(which) => from_bytes(path),
+        _ if which != LAST && path.is_dir() => Loaded::at(path).map(Recalled::from).map_err(|error| error.to_string()),
+        _ => from_store(which),
+    }
+}
+
+/// The run that was begun last.
+const LAST: &str = "last";
+
+/// Whether a word means the bytes of a file or of standard input, and not a run that was kept.
+pub(crate) fn is_file(which: &str) -> bool {
+    let path = Path::new(which);
+    open::is_stdin(path) || which != LAST && !path.is_dir() && (path.exists() || which.contains('/'))
+}
+
+/// All repeats of a series by its name, the first one first; of everything else the one run that [`recall`] finds.
+///
+/// # Errors
+///
+/// As of [`recall`].
+pub(crate) fn recall_all(which: &str) -> Result<Vec<Recalled>, String> {
+    let store = home::store().ok().flatten().filter(|_| !Path::new(which).exists());
+    let series =
+        store.as_ref().map_or(Ok(Vec::new()), |store| store.series(which)).map_err(|error| error.to_string())?;
+    match (store, series.is_empty()) {
+        (Some(store), false) => {
+            let load = |entry: &store::Entry| store.load(&entry.id).map(Recalled::from);
+            series.iter().map(load).collect::<Result<_, _>>().map_err(|error| error.to_string())
+        }
+        _ => recall(which).map(|run| vec![run]),
+    }
+}
+
+fn from_store(which: &str) -> Result<Recalled, String> {
+    let Some(store) = home::store()? else {
+        let place = home::runs()?;
+        return Err(format!(
+            "{which}: there is no such file, and no run was kept yet in {}: measure one, or give a file",
+            place.display()
+        ));
+    };
+    store.load(which).map(Recalled::from).map_err(|error| match error.reason {
+        store::Reason::Unknown(_) => format!(
+            "{which}: neither a file nor a run in {}: `fathom runs list` shows those that are kept, `last` is the latest",
+            store.root().display()
+        ),
+        _ => error.to_string(),
+    })
+}
+
+fn from_bytes(path: &Path) -> Result<Recalled, String> {
+    let name = open::name(path);
+    let bytes = open::bytes(path).map_err(|unopened| unopened.line(&name))?;
+    match read_input(&name, &bytes).map_err(|error| error.to_string())? {
+        Input::Run(run) => Ok(Recalled { name, run: *run, kept: None }),
+        Input::Iostat(_) => Err(format!(
+            "{name}: what iostat saw is not a run: give a record of Fathom's or what fio printed, or `fathom explain` it"
+        )),
+    }
+}
+
+impl From<Loaded> for Recalled {
+    fn from(loaded: Loaded) -> Self {
+        Self { name: loaded.entry.id.clone(), run: loaded.run.clone(), kept: Some(loaded) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::{Kind, Store};
+
+    /// A store with one run, and the run's folder.
+    fn kept(home: &Path) -> (Run, std::path::PathBuf) {
+        let store = Store::open(home).unwrap();
+        let run = Run { schema: record::SCHEMA, started_unix_ms: 1_795_294_384_000, ..Run::default() };
+        let id = store.begin(Kind::Run, "reads").unwrap().finish(&run).unwrap();
+        (run, store.root().join(id))
+    }
+
+    #[test]
+    fn a_folder_is_a_run_wherever_it_was_put() {
+        let home = tempfile::tempdir().unwrap();
+        let (run, folder) = kept(home.path());
+        let elsewhere = home.path().join("copied");
+        for path in [&folder, &elsewhere] {
+            let recalled = recall(path.to_str().unwrap()).unwrap();
+            assert_eq!((&recalled.run, recalled.kept.is_some()), (&run, true));
+            assert!(recalled.name.contains("-run-reads-"), "{}", recalled.name);
+            if *path == folder {
+                std::fs::rename(&folder, &elsewhere).unwrap();
+            }
+        }
+        let error = recall(home.path().to_str().unwrap()).unwrap_err();
+        assert!(error.contains("manifest.json") && !error.contains('\n'), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_read_by_what_is_in_it() {
+        let home = tempfile::tempdir().unwrap();
+        let (run, folder) = kept(home.path());
+        let recalled = recall(folder.join("run.json").to_str().unwrap()).unwrap();
+        assert_eq!((recalled.run, recalled.kept.is_none()), (run, true));
+        let other = home.path().join("notes.txt");
+        std::fs::write(&other, "nothing of the kind").unwrap();
+        for (path, what) in [(other, "notes.txt:1:1"), (home.path().join("none.json"), "No such file")] {
+            let error = recall(path.to_str().unwrap()).unwrap_err();
+            assert!(error.contains(what) && !error.contains('\n'), "{error}");
+        }
+    }
+}

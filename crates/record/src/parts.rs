@@ -1,0 +1,132 @@
+//! Several runs as one: the probes of a sweep, the points of a grid, the steps of a procedure.
+
+use crate::{Asked, JobResult, Model, ModelledVolume, Note, Outcome, Run};
+
+impl Run {
+    /// One run whose results are those of all parts, each in a reporting group of its own and named after its part, with
+    /// the name of its job behind a slash where a part has several.
+    ///
+    /// What devices and modelled stages counted belongs to parts alone and is left out.
+    #[must_use]
+    pub fn of_parts(parts: impl IntoIterator<Item = (String, Self)>) -> Self {
+        let mut whole: Option<Self> = None;
+        for (name, part) in parts {
+            let is_alone = part.asked.len().max(part.jobs.len()) <= 1;
+            let called = |job: &str| if is_alone { name.clone() } else { format!("{name}/{job}") };
+            whole.get_or_insert_with(|| part.without_results()).add(called, part);
+        }
+        whole.unwrap_or_default()
+    }
+
+    /// One run of two that followed each other: the results of both, and how the later one ended.
+    #[must_use]
+    pub fn then(mut self, later: Self) -> Self {
+        let outcome = later.outcome;
+        self.add(str::to_owned, later);
+        self.outcome = outcome;
+        self
+    }
+
+    /// What is the same of all parts.
+    fn without_results(&self) -> Self {
+        Self {
+            schema: self.schema,
+            tool: self.tool.clone(),
+            started_unix_ms: self.started_unix_ms,
+            utc_offset_s: self.utc_offset_s,
+            command_line: self.command_line.clone(),
+            seed: self.seed,
+            host: self.host.clone(),
+            globals: self.globals.clone(),
+            model: self.model.as_ref().map(|model| Model { virtual_time: model.virtual_time, ..Model::default() }),
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, called: impl Fn(&str) -> String, part: Self) {
+        let groups = self.asked.iter().map(|asked| asked.group).chain(self.jobs.iter().map(|job| job.group));
+        let first_group = groups.max().map_or(0, |last| last + 1);
+        let first_number = self.jobs.last().map_or(0, |job| job.number + job.workers.max(1));
+        self.asked.extend(part.asked.into_iter().map(|asked| Asked {
+            name: called(&asked.name),
+            group: first_group + asked.group,
+            ..asked
+        }));
+        self.jobs.extend(part.jobs.into_iter().map(|job| JobResult {
+            name: called(&job.name),
+            group: first_group + job.group,
+            number: first_number + job.number,
+            ..job
+        }));
+        for Note { job, text } in part.notes {
+            let note = Note { job: job.map(|job| called(&job)), text };
+            if self.notes.iter().all(|known| known.text != note.text) {
+                self.notes.push(note);
+            }
+        }
+        self.taken_unix_ms = self.taken_unix_ms.max(part.taken_unix_ms);
+        self.outcome = worse(self.outcome, part.outcome);
+        if let (Some(model), Some(more)) = (&mut self.model, part.model) {
+            add_model(model, more);
+        }
+    }
+}
+
+fn add_model(model: &mut Model, more: Model) {
+    model.elapsed_ns += more.elapsed_ns;
+    for volume in more.volumes {
+        let is_known = |known: &ModelledVolume| known.path == volume.path && known.name == volume.name;
+        if !model.volumes.iter().any(is_known) {
+            model.volumes.push(ModelledVolume { workers: Vec::new(), ..volume });
+        }
+    }
+}
+
+fn worse(a: Outcome, b: Outcome) -> Outcome {
+    let order = [Outcome::Interrupted, Outcome::Running, Outcome::Failed, Outcome::Completed];
+    order.into_iter().find(|outcome| [a, b].contains(outcome)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(jobs: &[&str], outcome: Outcome) -> Run {
+        let result = |(number, name): (usize, &&str)| JobResult {
+            name: (*name).to_owned(),
+            number: number as u32,
+            workers: 1,
+            ..JobResult::default()
+        };
+        let volume = ModelledVolume { name: "custom".to_owned(), workers: vec![0], ..ModelledVolume::default() };
+        Run {
+            schema: crate::SCHEMA,
+            seed: Some(7),
+            jobs: jobs.iter().enumerate().map(result).collect(),
+            asked: jobs.iter().map(|name| Asked { name: (*name).to_owned(), ..Asked::default() }).collect(),
+            notes: vec![Note { job: Some(jobs[0].to_owned()), text: "the same of all".to_owned() }],
+            model: Some(Model { elapsed_ns: 5, volumes: vec![volume], ..Model::default() }),
+            outcome,
+            ..Run::default()
+        }
+    }
+
+    #[test]
+    fn each_part_is_a_group_under_its_name() {
+        let parts = [("qd1", part(&["a"], Outcome::Completed)), ("qd2", part(&["a", "b"], Outcome::Interrupted))];
+        let whole = Run::of_parts(parts.map(|(name, run)| (name.to_owned(), run)));
+        let jobs: Vec<_> = whole.jobs.iter().map(|job| (job.name.as_str(), job.group, job.number)).collect();
+        assert_eq!(jobs, [("qd1", 0, 0), ("qd2/a", 1, 1), ("qd2/b", 1, 2)]);
+        assert_eq!(whole.asked.iter().map(|asked| asked.group).collect::<Vec<_>>(), [0, 1, 1]);
+        assert_eq!((whole.outcome, whole.seed, whole.notes.len()), (Outcome::Interrupted, Some(7), 1));
+        let model = whole.model.unwrap();
+        assert_eq!((model.elapsed_ns, model.volumes.len(), model.volumes[0].workers.len()), (10, 1, 0));
+        assert_eq!(Run::of_parts([]), Run::default());
+        let both = part(&["a"], Outcome::Interrupted).then(part(&["b"], Outcome::Completed));
+        assert_eq!(
+            both.jobs.iter().map(|job| (job.name.as_str(), job.group)).collect::<Vec<_>>(),
+            [("a", 0), ("b", 1)]
+        );
+        assert_eq!(both.outcome, Outcome::Completed);
+    }
+}
