@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 
 use libfuzzer_sys::fuzz_target;
-use nbd::server::{Config, Offer, Server};
+use nbd::server::{Config, Offer, Server, Way};
 use nbd::store::{Content, Memory, Overlay, Pattern, Store};
 use nbd::wire::handshake::Settings;
 use nbd::wire::{BlockSizes, Export, TransmissionFlags};
@@ -51,7 +51,7 @@ fuzz_target!(|bytes: &[u8]| {
         faults: None,
         settings: Settings::default(),
         identity: None,
-        way: Nanos::ZERO,
+        way: Way::Fixed(Nanos::ZERO),
         spin: false,
         clients_most: 1,
     });

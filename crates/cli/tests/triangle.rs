@@ -82,29 +82,23 @@ fn served(volume: &str, depth: u32, secs: f64) -> Served {
 }
 
 /// How far apart fio and the simulation may be: a share of the IOPS, and of latencies a share or a time, whichever is more.
-#[derive(Clone, Copy)]
-struct Bounds {
-    iops: f64,
-    p50_us: f64,
-}
-
-/// Where latency sets the pace of many requests, both programs are woken up on different processors for most of them, which
-/// on two virtual ones costs some 50 us more than the way that is measured at the start.
-const WOKEN: Bounds = Bounds { iops: 0.08, p50_us: 100.0 };
-const EXACT: Bounds = Bounds { iops: 0.02, p50_us: 30.0 };
+const IOPS_SHARE: f64 = 0.02;
+const P50: (f64, f64) = (0.03, 30.0);
+const P99: (f64, f64) = (0.1, 250.0);
 
 /// What fio and the simulation do not agree on.
-fn differences(depth: u32, served: Served, simulated: Figures, bounds: Bounds) -> Vec<String> {
+fn differences(depth: u32, served: Served, simulated: Figures) -> Vec<String> {
     let Served { seen, late_mean_us, late_p50_us, late_p99_us } = served;
     // A reply that is late puts the next request of its slot off.
     let cycle_us = f64::from(depth) / seen.iops * 1e6;
     let punctual_iops = f64::from(depth) / (cycle_us - late_mean_us) * 1e6;
     let off = |iops: f64| (iops / simulated.iops - 1.0).abs();
-    let p50 = (seen.p50_us - simulated.p50_us, (simulated.p50_us * 0.03).max(bounds.p50_us), late_p50_us);
-    let p99 = (seen.p99_us - simulated.p99_us, (simulated.p99_us * 0.1).max(250.0), late_p99_us);
+    let within = |us: f64, (share, least): (f64, f64)| (us * share).max(least);
+    let p50 = (seen.p50_us - simulated.p50_us, within(simulated.p50_us, P50), late_p50_us);
+    let p99 = (seen.p99_us - simulated.p99_us, within(simulated.p99_us, P99), late_p99_us);
     let beyond = |(off, within, late): (f64, f64, f64)| off < -within || off - late > within;
     let mut differences = Vec::new();
-    if off(seen.iops).min(off(punctual_iops)) > bounds.iops {
+    if off(seen.iops).min(off(punctual_iops)) > IOPS_SHARE {
         differences.push(format!("IOPS {:.0} ({punctual_iops:.0} if punctual) for {:.0}", seen.iops, simulated.iops));
     }
     for (name, figures) in [("p50", p50), ("p99", p99)] {
@@ -134,11 +128,10 @@ fn agree(volume: &str) {
             simulated.iops,
             closed.burst_iops
         );
-        let bounds = if depth == 1 || closed.limit.is_some() { EXACT } else { WOKEN };
         let mut spoilt = Vec::new();
         for _ in 0..TRIES {
             let before = Used::now();
-            let differences = differences(depth, served(volume, depth, secs), simulated, bounds);
+            let differences = differences(depth, served(volume, depth, secs), simulated);
             if differences.is_empty() {
                 spoilt.clear();
                 break;

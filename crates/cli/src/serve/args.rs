@@ -97,6 +97,9 @@ pub(crate) struct ServeOptions {
     /// Keep a processor busy shortly before replies are due: they are less late
     #[arg(long)]
     pub(super) spin: bool,
+    /// Take this off latencies for the way to the client and back [default: what clients show it to be]
+    #[arg(long, value_name = "TIME")]
+    pub(super) way: Option<String>,
     /// Everything random derives from it
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,

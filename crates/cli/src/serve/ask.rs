@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use job::Diagnostic;
 use nbd::server::Identity;
 use nbd::store::faults::Rates;
+use units::Nanos;
 use volume::Attachment;
 use volume::catalogue::{self, Measure, quantity};
 
@@ -23,6 +24,8 @@ pub(super) struct Question {
     pub(super) faults: Rates,
     pub(super) memory_limit: Option<u64>,
     pub(super) seed: u64,
+    /// What is taken off for the way between client and server, where that is given.
+    pub(super) way: Option<Nanos>,
     /// What proves to clients who the server is.
     pub(super) identity: Option<Identity>,
 }
@@ -91,6 +94,7 @@ impl StoreWords {
 
 /// The longest name that the protocol allows, in bytes.
 const NAME_MOST: usize = 4096;
+const WAY_MOST_NS: f64 = 1e9;
 const STORES: &str =
     "write memory, zero, pattern, random, file:PATH or copy:PATH, behind NAME= where it is for one export";
 
@@ -112,6 +116,7 @@ impl Question {
             metrics: options.metrics.as_deref().and_then(|text| reader.place("--metrics", text, options.insecure)),
             faults: reader.faults(options),
             memory_limit: options.memory_limit.as_deref().and_then(|text| reader.size("--memory-limit", text, 0)),
+            way: options.way.as_deref().and_then(|text| reader.way(text)),
             identity: reader.identity(options),
             seed: options.seed.unwrap_or_else(|| Seeds::for_many(false)),
         };
@@ -213,6 +218,16 @@ impl Reader {
             Ok(bytes) if bytes >= 512.0 && bytes < i64::MAX as f64 => return Some(bytes as u64),
             Ok(_) => self.refuse(option, text, at..text.len(), "not between 512 bytes and 8 EiB", &remedy),
             Err(message) => self.refuse(option, text, at..text.len(), &message, &remedy),
+        }
+        None
+    }
+
+    fn way(&mut self, text: &str) -> Option<Nanos> {
+        let remedy = "write, for example, --way 20us, or 0us to take nothing off";
+        match quantity(text, Measure::Duration) {
+            Ok(ns) if ns <= WAY_MOST_NS => return Some(Nanos::new(ns as u64)),
+            Ok(_) => self.refuse("--way", text, 0..text.len(), "no way within a network takes longer than 1 s", remedy),
+            Err(message) => self.refuse("--way", text, 0..text.len(), &message, remedy),
         }
         None
     }

@@ -110,7 +110,7 @@ fn punctuality(seen: &PunctualityFigures) -> String {
     let manner = if seen.mean_ns < 0.0 { "early" } else { "late" };
     let way = match seen.way_ns {
         0 => String::new(),
-        way_ns => format!(",\n  {} of which are taken off for the way to the client and back", time(way_ns as f64)),
+        way_ns => format!(",\n  {} of which were taken off for the way to the client and back", time(way_ns as f64)),
     };
     format!(
         "\n  replies left {} {manner} on average (p50 {}, p99 {}) of the {} that the model asks for{way}\n",

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use engine::block::DeviceDraft;
-use nbd::server::{Config, Server, measure_way};
+use nbd::server::{Config, Server, Way, measure_way};
 use nbd::store::faults::Rates;
 use nbd::wire::handshake::Settings;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -65,7 +65,7 @@ impl Scene {
             faults,
             settings: Settings::default(),
             identity: question.identity.clone(),
-            way: way(!attachments.is_empty()),
+            way: way(question.way, !attachments.is_empty()),
             spin: options.spin,
             clients_most,
         };
@@ -109,8 +109,12 @@ impl Scene {
 }
 
 /// What the way between client and server takes, where there is a model of whose times it can be taken off.
-fn way(modelled: bool) -> Nanos {
-    if modelled { measure_way().unwrap_or_default() } else { Nanos::ZERO }
+fn way(given: Option<Nanos>, modelled: bool) -> Way {
+    match given {
+        Some(way) => Way::Fixed(way),
+        None if modelled => Way::Learnt(measure_way().unwrap_or_default()),
+        None => Way::Fixed(Nanos::ZERO),
+    }
 }
 
 /// Descriptors that are not clients'.

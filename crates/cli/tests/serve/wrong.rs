@@ -17,7 +17,7 @@ fn refused(line: &str, code: i32) -> String {
 #[test]
 fn all_wrong_words_are_told_at_once_with_place_and_remedy() {
     let line = "gcp/pd-ssdd --export foo --store b=patern --store c=zero --size 0 --faults eio=3 --listen 0.0.0.0:1 \
-                --listen x --memory-limit 5 --metrics 10.0.0.1:80";
+                --listen x --memory-limit 5 --metrics 10.0.0.1:80 --way 5";
     let said = refused(line, 2);
     let expected = "\
 error[serve]: `foo` names no export
@@ -37,8 +37,10 @@ error[serve]: `foo` names no export
         "use 127.0.0.1:1, encrypt with --tls-certificate and --tls-key, or add --insecure",
         "`x` is no address with a port",
         "--memory-limit=5",
+        "`5` has no unit",
+        "write, for example, --way 20us",
         "other hosts can reach 10.0.0.1:80",
-        "fathom: 10 errors; nothing was touched",
+        "fathom: 11 errors; nothing was touched",
     ] {
         assert!(said.contains(part), "`{part}` is missing from:\n{said}");
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use nbd::server::{Config, Listener, Offer, Server, Stopper};
+use nbd::server::{Config, Listener, Offer, Server, Stopper, Way};
 use nbd::store::{Memory, Store};
 use nbd::wire::handshake::Settings;
 use nbd::wire::{BlockSizes, Command, Export, Request, Style, TransmissionFlags as Flags};
@@ -44,7 +44,7 @@ impl Served {
                 faults: None,
                 identity: None,
                 settings: Settings { style, ..Settings::default() },
-                way: Nanos::ZERO,
+                way: Way::Fixed(Nanos::ZERO),
                 spin: false,
                 clients_most: 16,
             });

@@ -282,7 +282,7 @@ impl Desk {
     #[inline]
     fn count(&mut self, now: Nanos, pending: &Pending) {
         if let Some(due) = pending.due {
-            self.timeline.released(due, now);
+            self.timeline.released(pending.ticket.client, due, now);
         }
         let tally = &mut self.offered[pending.export as usize].tally;
         tally.in_flight -= 1;

@@ -21,6 +21,7 @@ mod stop;
 mod tallies;
 mod timeline;
 mod tls;
+mod turnaround;
 mod way;
 
 use std::io;
@@ -50,6 +51,7 @@ pub use tallies::{Done, Kind, Snapshot, Tally};
 pub use timeline::Punctuality;
 use timeline::Timeline;
 pub use tls::{Identity, IdentityError, Pem};
+pub use turnaround::Way;
 pub use way::measure_way;
 
 /// What a server offers and how.
@@ -72,8 +74,8 @@ pub struct Config {
     pub settings: Settings,
     /// What proves to clients who the server is, where connections can be encrypted.
     pub identity: Option<Identity>,
-    /// What the way from a client to the server and back takes.
-    pub way: Nanos,
+    /// What is taken off for the way from a client to the server and back.
+    pub way: Way,
     /// Whether to keep a processor busy shortly before replies are due.
     pub spin: bool,
     /// At most so many clients at once.
@@ -399,6 +401,7 @@ impl Server {
         self.free.push(index);
         self.poll.forget(client.file());
         client.abandon(&mut self.desk);
+        self.desk.timeline.forget(index);
         if let Some(export) = client.export() {
             self.desk.offered[export as usize].tally.connected -= 1;
         }

@@ -101,6 +101,6 @@ pub struct Snapshot {
     pub stages: Vec<Stage>,
     /// How far replies were from when the model wanted them.
     pub punctuality: Punctuality,
-    /// What is taken off for the way between client and server.
+    /// What was taken off for the way between client and server, on average.
     pub way: Nanos,
 }

@@ -3,11 +3,13 @@
 //! The model runs on schedule time: what the server does late does not move what is due later, so rates are exact however
 //! late single replies are. A wake-up is asked for by as much early as wake-ups are usually late. What a request and its
 //! reply spend on their way between client and server is taken out of what the model says, so that the client sees what
-//! the model says; [`Timeline::way`] is that time.
+//! the model says; [`Ways`] knows that time.
 
 use meter::Histogram;
 use units::Nanos;
 use volume::{Request, Share, Stage, System};
+
+use super::turnaround::{Way, Ways};
 
 /// The model of a server, and how well it is kept.
 #[derive(Debug)]
@@ -15,7 +17,7 @@ pub(super) struct Timeline {
     system: System,
     /// When the server started: zero for the model.
     began: Nanos,
-    way: Nanos,
+    ways: Ways,
     spin: bool,
     /// How late wake-ups are.
     wake_late: Usual,
@@ -25,9 +27,10 @@ pub(super) struct Timeline {
     last_due: Nanos,
     /// When the last wake-up was asked for, if the last wait was for that.
     asked: Option<Nanos>,
-    /// The last instant that was looked at, where the order of requests matters to the model: a drive that has moved
-    /// cannot take requests from before.
-    seen: Option<Nanos>,
+    /// Before this the model takes no request: when the last one was sent and, of a drive that has moved, the last instant
+    /// that was looked at.
+    seen: Nanos,
+    moves: bool,
     punctuality: Punctuality,
 }
 
@@ -46,20 +49,21 @@ pub struct Punctuality {
 const SPIN_NS: u64 = 80_000;
 
 impl Timeline {
-    pub(super) fn new(mut system: System, now: Nanos, way: Nanos, spin: bool) -> Self {
+    pub(super) fn new(mut system: System, now: Nanos, way: Way, spin: bool) -> Self {
         (0..system.homes().len()).for_each(|route| system.measure(Nanos::ZERO, route, true));
-        let seen = system.moves().then_some(Nanos::ZERO);
+        let moves = system.moves();
         let wake_late = Usual::new(30_000);
         Self {
             system,
             began: now,
-            way,
+            ways: Ways::new(way),
             spin,
             wake_late,
             gap_ns: GROUP_NS,
             last_due: now,
             asked: None,
-            seen,
+            seen: Nanos::ZERO,
+            moves,
             punctuality: Punctuality::default(),
         }
     }
@@ -67,7 +71,9 @@ impl Timeline {
     /// Takes a request that was read at an instant. Clients who want something at the same time have equal shares.
     #[inline]
     pub(super) fn arrive(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
-        let sent = now.since(self.began + self.way).max(self.seen.unwrap_or_default());
+        let way = self.ways.of(share.user, now);
+        let sent = now.since(self.began + way).max(self.seen);
+        self.seen = sent;
         if share.among > 1 {
             self.system.arrive_shared(sent, route, request, share);
         } else {
@@ -86,8 +92,8 @@ impl Timeline {
         // Nearer than half of what a wake-up is late, waiting would only make it later.
         let near = if self.spin { 0 } else { (self.wake_late.value / 2).max(self.group_ns() / 2) };
         let until = now.since(self.began) + Nanos::new(near);
-        if let Some(seen) = &mut self.seen {
-            *seen = until;
+        if self.moves {
+            self.seen = self.seen.max(until);
         }
         let (due, slot) = self.system.next_done(until)?;
         Some((self.began + due, slot))
@@ -119,7 +125,8 @@ impl Timeline {
 
     /// A reply that was due at an instant leaves now.
     #[inline]
-    pub(super) fn released(&mut self, due: Nanos, now: Nanos) {
+    pub(super) fn released(&mut self, client: u32, due: Nanos, now: Nanos) {
+        self.ways.answered(client, due);
         let gap = due.since(self.last_due).get();
         self.gap_ns = self.gap_ns - self.gap_ns / 16 + gap.min(16 * GROUP_NS) / 16;
         self.last_due = due;
@@ -129,9 +136,14 @@ impl Timeline {
         self.punctuality.replies += 1;
     }
 
-    /// What is taken off for the way between client and server.
+    /// A client is gone.
+    pub(super) fn forget(&mut self, client: u32) {
+        self.ways.forget(client);
+    }
+
+    /// What was taken off for the way between client and server, on average.
     pub(super) fn way(&self) -> Nanos {
-        self.way
+        self.ways.mean()
     }
 
     pub(super) fn punctuality(&self) -> &Punctuality {

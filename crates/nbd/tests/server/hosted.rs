@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nbd::server::{Config, Listener, Offer, Server, Snapshot, Stopper};
+use nbd::server::{Config, Listener, Offer, Server, Snapshot, Stopper, Way};
 use nbd::store::{Memory, Store};
 use nbd::wire::handshake::Settings;
 use nbd::wire::{BlockSizes, Export, TransmissionFlags};
@@ -122,7 +122,7 @@ fn config(socket: &std::path::Path, on: Option<&str>) -> Config {
         faults: None,
         settings: Settings::default(),
         identity: None,
-        way: Nanos::ZERO,
+        way: Way::Fixed(Nanos::ZERO),
         spin: false,
         clients_most: 1000,
     }
