@@ -15,6 +15,7 @@ mod diagnostics;
 mod display;
 mod doctor;
 mod dump;
+mod endpoint;
 mod events;
 mod exit;
 mod explain;

@@ -4,9 +4,9 @@ use analyse::Verdict;
 use record::{DirectionResult, JobResult, Kind, LatencyStats, Run};
 use units::{Bytes, Nanos, count};
 
+use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
+use crate::openmetrics::{Metric, OpenMetrics, label};
 use crate::words;
-
-const PERCENTILES: [f64; 5] = [50.0, 95.0, 99.0, 99.9, 99.99];
 
 /// One row: a result and the kind of operation.
 type Row<'a> = (&'a JobResult, Kind, &'a DirectionResult);
@@ -107,71 +107,50 @@ fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// OpenMetrics text: one gauge or counter for each figure, with job, group and kind as labels.
+/// OpenMetrics text: one gauge or counter for each figure, with job, group and kind as labels, and the number of the worker
+/// where several have the same name.
 #[must_use]
 pub fn open_metrics(run: &Run) -> String {
-    let mut out = String::new();
+    let mut out = OpenMetrics::default();
     type Figure = fn(&DirectionResult) -> f64;
-    let figures: [(&str, &str, &str, Figure); 4] = [
-        ("fathom_operations", "counter", "Operations completed.", |result| result.ios as f64),
-        ("fathom_bytes", "counter", "Bytes transferred.", |result| result.bytes as f64),
-        ("fathom_iops", "gauge", "Operations per second over the run.", DirectionResult::iops),
-        ("fathom_bandwidth_bytes_per_second", "gauge", "Bytes per second over the run.", |result| {
-            result.bytes_per_second()
-        }),
+    let figures: [(Metric, Figure); 4] = [
+        (OPERATIONS, |result| result.ios as f64),
+        (BYTES, |result| result.bytes as f64),
+        (IOPS, DirectionResult::iops),
+        (BANDWIDTH, DirectionResult::bytes_per_second),
     ];
-    for (name, kind, help, figure) in figures {
-        head(&mut out, name, kind, help);
-        let suffix = if kind == "counter" { "_total" } else { "" };
-        for row in rows(run) {
-            out.push_str(&format!("{name}{suffix}{{{}}} {}\n", labels(row), figure(row.2)));
-        }
+    for (metric, figure) in figures {
+        out.family(metric);
+        rows(run).for_each(|row| out.sample(&labels(run, row), figure(row.2)));
     }
-    summary(&mut out, run, "fathom_service_seconds", "Time from submission to completion.", |result| &result.service);
-    summary(&mut out, run, "fathom_response_seconds", "Time from the intended instant to completion.", |result| {
-        &result.response
-    });
-    head(&mut out, "fathom_errors", "counter", "Operations that failed.");
-    for job in &run.jobs {
-        let (name, group, errors) = (label(&job.name), job.group, job.result.errors);
-        out.push_str(&format!("fathom_errors_total{{job=\"{name}\",group=\"{group}\"}} {errors}\n"));
-    }
-    out.push_str("# EOF\n");
-    out
+    summary(&mut out, run, SERVICE, |result| &result.service);
+    summary(&mut out, run, RESPONSE, |result| &result.response);
+    out.family(ERRORS);
+    run.jobs.iter().for_each(|job| out.sample(&labels_of_job(run, job), job.result.errors as f64));
+    out.finish()
 }
 
-fn head(out: &mut String, name: &str, kind: &str, help: &str) {
-    out.push_str(&format!("# TYPE {name} {kind}\n"));
-    if let Some(unit) = ["seconds", "bytes_per_second", "bytes"].iter().find(|unit| name.ends_with(*unit)) {
-        out.push_str(&format!("# UNIT {name} {unit}\n"));
-    }
-    out.push_str(&format!("# HELP {name} {help}\n"));
-}
-
-fn summary(out: &mut String, run: &Run, name: &str, help: &str, pick: fn(&DirectionResult) -> &LatencyStats) {
+fn summary(out: &mut OpenMetrics, run: &Run, metric: Metric, pick: fn(&DirectionResult) -> &LatencyStats) {
     let counted: Vec<Row<'_>> = rows(run).filter(|row| pick(row.2).count > 0).collect();
     if counted.is_empty() {
         return;
     }
-    head(out, name, "summary", help);
+    out.family(metric);
     for row in counted {
-        let (labels, latency) = (labels(row), pick(row.2));
-        let known = |percent: f64| latency.percentile_ns(percent).map(|ns| (percent, ns));
-        for (percent, ns) in PERCENTILES.into_iter().filter_map(known) {
-            // Through text, for 99.9 / 100 is not 0.999 in binary.
-            let quantile = format!("{:.6}", percent / 100.0);
-            let quantile = quantile.trim_end_matches('0');
-            out.push_str(&format!("{name}{{{labels},quantile=\"{quantile}\"}} {}\n", ns as f64 / 1e9));
-        }
-        out.push_str(&format!("{name}_sum{{{labels}}} {}\n", latency.sum_ns() / 1e9));
-        out.push_str(&format!("{name}_count{{{labels}}} {}\n", latency.count));
+        let latency = pick(row.2);
+        let known = |percent: f64| latency.percentile_ns(percent).map(|ns| (percent, ns as f64 / 1e9));
+        let quantiles = PERCENTILES.into_iter().filter_map(known);
+        out.summary(&labels(run, row), quantiles, latency.sum_ns() / 1e9, latency.count);
     }
 }
 
-fn labels((job, kind, _): Row<'_>) -> String {
-    format!("job=\"{}\",group=\"{}\",kind=\"{}\"", label(&job.name), job.group, kind.name())
+fn labels(run: &Run, (job, kind, _): Row<'_>) -> String {
+    format!("{},{}", labels_of_job(run, job), label("kind", kind.name()))
 }
 
-fn label(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+fn labels_of_job(run: &Run, job: &JobResult) -> String {
+    let same = |other: &&JobResult| other.name == job.name && other.group == job.group;
+    let worker =
+        if run.jobs.iter().filter(same).count() > 1 { format!(",worker=\"{}\"", job.number) } else { String::new() };
+    format!("{},group=\"{}\"{worker}", label("job", &job.name), job.group)
 }

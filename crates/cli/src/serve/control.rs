@@ -11,6 +11,7 @@ use super::args::ServeFormat;
 use super::figures::{SCHEMA, Served};
 use super::places;
 use super::recent::View;
+use crate::endpoint::each;
 use crate::terminal::why;
 
 /// A socket at which statistics are told; its file goes with it.
@@ -21,9 +22,6 @@ pub(super) struct Control {
 
 /// How long a server may take to answer, and somebody who asks to listen.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How long nobody is let in where one could not be.
-const REST: Duration = Duration::from_millis(500);
 
 impl Control {
     /// Listens at a path that only its owner may use.
@@ -57,17 +55,6 @@ impl Control {
     }
 }
 
-/// Sees to everybody who comes, one after the other. Where there is no descriptor for somebody, he comes again at once and
-/// is waited for.
-pub(super) fn each<T>(incoming: impl Iterator<Item = std::io::Result<T>>, mut see_to: impl FnMut(T)) {
-    for client in incoming {
-        match client {
-            Ok(client) => see_to(client),
-            Err(_) => std::thread::sleep(REST),
-        }
-    }
-}
-
 /// What a running server tells of itself.
 ///
 /// # Errors
@@ -94,18 +81,5 @@ impl Served {
             ServeFormat::Json => self.json(),
             ServeFormat::Openmetrics => self.open_metrics(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_cannot_be_let_in_is_not_tried_again_at_once() {
-        let refused = || std::io::Error::from_raw_os_error(24);
-        let (began, mut seen) = (std::time::Instant::now(), Vec::new());
-        each([Ok(1), Err(refused()), Ok(2)].into_iter(), |client| seen.push((client, began.elapsed() >= REST)));
-        assert_eq!(seen, [(1, false), (2, true)]);
     }
 }

@@ -9,6 +9,7 @@ use nbd::server::Listener;
 use nbd::wire::handshake::Tls;
 use nbd::wire::{Uri, uri};
 
+use crate::endpoint;
 use crate::terminal::why;
 
 /// A place to listen at.
@@ -23,19 +24,8 @@ pub(super) enum Place {
 impl Place {
     /// An address of TCP; what is wrong with it, and the remedy.
     pub(super) fn tcp(text: &str, safe: bool) -> Result<Self, (String, String)> {
-        let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
-        let local = local.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
-        let Some(address) = local.or_else(|| text.parse().ok()) else {
-            let remedy = format!("write, for example, 127.0.0.1:{} or [::1]:{}", uri::PORT, uri::PORT);
-            return Err((format!("`{text}` is no address with a port"), remedy));
-        };
-        if !address.ip().to_canonical().is_loopback() && !safe {
-            let remedy = format!(
-                "use 127.0.0.1:{}, encrypt with --tls-certificate and --tls-key, or add --insecure where that is wanted",
-                address.port()
-            );
-            return Err((format!("other hosts can reach {address}, and nothing is encrypted"), remedy));
-        }
+        let remedy = "encrypt with --tls-certificate and --tls-key, or add --insecure where that is wanted";
+        let address = endpoint::address(text, uri::PORT, safe, remedy)?;
         Ok(Self::Tcp(address))
     }
 }
@@ -69,7 +59,7 @@ impl Open {
             }
             Place::Tcp(address) => {
                 let listener =
-                    Listener::tcp(*address).map_err(|error| refused_address("--listen", *address, &error))?;
+                    Listener::tcp(*address).map_err(|error| endpoint::refused("--listen", *address, &error))?;
                 let address = listener.address().unwrap_or(*address);
                 let tls = if encrypts { Tls::Required } else { Tls::Off };
                 Ok((listener.with_tls(tls), Self::Tcp { address, tls: encrypts }))
@@ -178,15 +168,4 @@ pub(super) fn refused_path(path: &Path, error: &io::Error) -> String {
         }
         _ => format!("--socket {shown}: {}", why(error)),
     }
-}
-
-/// Why nobody can listen at an address.
-pub(super) fn refused_address(option: &str, address: SocketAddr, error: &io::Error) -> String {
-    let remedy = match error.kind() {
-        io::ErrorKind::AddrInUse => "another program listens there: name another port (0 for any that is free)",
-        io::ErrorKind::AddrNotAvailable => "this host has no such address: see `ip address`",
-        io::ErrorKind::PermissionDenied => "ports below 1024 are for root: name another",
-        _ => "name another address",
-    };
-    format!("{option} {address}: {error}; {remedy}")
 }

@@ -18,7 +18,8 @@ use super::opening::Opening;
 use super::places::{Open, Place};
 use super::recent::View;
 use super::stores::Manner;
-use super::{child, devices, hints, metrics, offers};
+use super::{child, devices, hints, offers};
+use crate::endpoint;
 use crate::terminal::why;
 
 /// A server with all that listens.
@@ -49,7 +50,7 @@ impl Scene {
         let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
         let control = Control::listen(places[0].control()?)?;
         let metrics = match &question.metrics {
-            Some(Place::Tcp(address)) => Some(metrics::listen(*address)?),
+            Some(Place::Tcp(address)) => Some(endpoint::listen(*address)?),
             _ => None,
         };
         let known = offers::known(&question.wanted, &exports, &places);
@@ -91,7 +92,10 @@ impl Scene {
     pub(super) fn tell_others(&self, view: &View) -> std::io::Result<()> {
         self.control.tell(view.clone())?;
         match self.metrics.as_ref().map(TcpListener::try_clone) {
-            Some(listener) => metrics::answer(listener?, view.clone()),
+            Some(listener) => {
+                let view = view.clone();
+                endpoint::answer(listener?, move || view.served().open_metrics())
+            }
             None => Ok(()),
         }
     }

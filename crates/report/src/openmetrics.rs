@@ -1,0 +1,191 @@
+//! OpenMetrics text, whoever has the figures:
+//! <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>.
+
+use std::fmt::Write as _;
+
+/// What a family of metrics is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// Only grows; its samples are called `_total`.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// Quantiles, with sum and count.
+    Summary,
+    /// Counts up to each bound, with sum and count.
+    Histogram,
+    /// Facts as labels; its samples are called `_info`.
+    Info,
+}
+
+impl MetricKind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Summary => "summary",
+            Self::Histogram => "histogram",
+            Self::Info => "info",
+        }
+    }
+
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Counter => "_total",
+            Self::Info => "_info",
+            _ => "",
+        }
+    }
+}
+
+/// A family of metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    name: &'static str,
+    kind: MetricKind,
+    help: &'static str,
+}
+
+impl Metric {
+    /// `help` is a sentence.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: MetricKind, help: &'static str) -> Self {
+        Self { name, kind, help }
+    }
+}
+
+/// What a run that goes on and one that is over tell by the same names.
+pub mod of_runs {
+    use super::Metric;
+    use super::MetricKind::{Counter, Gauge, Summary};
+
+    /// Percentages of the quantiles of summaries.
+    pub const PERCENTILES: [f64; 5] = [50.0, 95.0, 99.0, 99.9, 99.99];
+    /// Operations.
+    pub const OPERATIONS: Metric = Metric::new("fathom_operations", Counter, "Operations completed.");
+    /// Bytes.
+    pub const BYTES: Metric = Metric::new("fathom_bytes", Counter, "Bytes transferred.");
+    /// IOPS.
+    pub const IOPS: Metric = Metric::new("fathom_iops", Gauge, "Operations per second over the run.");
+    /// Bandwidth.
+    pub const BANDWIDTH: Metric =
+        Metric::new("fathom_bandwidth_bytes_per_second", Gauge, "Bytes per second over the run.");
+    /// Service times.
+    pub const SERVICE: Metric = Metric::new("fathom_service_seconds", Summary, "Time from submission to completion.");
+    /// Response times.
+    pub const RESPONSE: Metric =
+        Metric::new("fathom_response_seconds", Summary, "Time from the intended instant to completion, under a rate.");
+    /// Failures.
+    pub const ERRORS: Metric = Metric::new("fathom_errors", Counter, "Operations that failed.");
+}
+
+/// Units that a name can end with; the longer before the shorter.
+const UNITS: [&str; 4] = ["bytes_per_second", "seconds", "bytes", "ratio"];
+
+/// An exposition that is being written: a family, then its samples, then the next family.
+#[derive(Debug, Default)]
+pub struct OpenMetrics {
+    text: String,
+    family: &'static str,
+    suffix: &'static str,
+}
+
+impl OpenMetrics {
+    /// Begins a family. A name that ends with a unit says so.
+    pub fn family(&mut self, metric: Metric) {
+        let Metric { name, kind, help } = metric;
+        (self.family, self.suffix) = (name, kind.suffix());
+        let _ = writeln!(self.text, "# TYPE {name} {}", kind.name());
+        if let Some(unit) = UNITS.iter().find(|unit| name.ends_with(*unit)) {
+            let _ = writeln!(self.text, "# UNIT {name} {unit}");
+        }
+        let _ = writeln!(self.text, "# HELP {name} {help}");
+    }
+
+    /// A sample of the family. `labels` come from [`label`], with commas between them.
+    pub fn sample(&mut self, labels: &str, value: f64) {
+        self.line(self.suffix, labels, value);
+    }
+
+    /// The samples of a summary: quantiles in per cent, their values, and all values together.
+    pub fn summary(&mut self, labels: &str, quantiles: impl IntoIterator<Item = (f64, f64)>, sum: f64, count: u64) {
+        for (percent, value) in quantiles {
+            // Through text, for 99.9 / 100 is not 0.999 in binary.
+            let quantile = format!("{:.6}", percent / 100.0);
+            self.line("", &with(labels, "quantile", quantile.trim_end_matches('0')), value);
+        }
+        self.line("_sum", labels, sum);
+        self.line("_count", labels, count as f64);
+    }
+
+    /// The samples of a histogram: of each bound how many values are no larger, and all values together.
+    pub fn histogram(&mut self, labels: &str, bounds: impl IntoIterator<Item = (f64, u64)>, sum: f64, count: u64) {
+        for (bound, below) in bounds {
+            self.line("_bucket", &with(labels, "le", &whole_with_point(bound)), below as f64);
+        }
+        self.line("_bucket", &with(labels, "le", "+Inf"), count as f64);
+        self.line("_sum", labels, sum);
+        self.line("_count", labels, count as f64);
+    }
+
+    /// The whole exposition.
+    #[must_use]
+    pub fn finish(mut self) -> String {
+        self.text.push_str("# EOF\n");
+        self.text
+    }
+
+    fn line(&mut self, suffix: &str, labels: &str, value: f64) {
+        let (open, close) = if labels.is_empty() { ("", "") } else { ("{", "}") };
+        let _ = writeln!(self.text, "{}{suffix}{open}{labels}{close} {value}", self.family);
+    }
+}
+
+/// One label.
+#[must_use]
+pub fn label(name: &str, value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("{name}=\"{value}\"")
+}
+
+fn with(labels: &str, name: &str, value: &str) -> String {
+    let comma = if labels.is_empty() { "" } else { "," };
+    format!("{labels}{comma}{}", label(name, value))
+}
+
+/// Bounds are written as floating point numbers, as the specification has it: `1.0`, not `1`.
+fn whole_with_point(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.1}") } else { value.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_say_their_units_and_labels_are_escaped() {
+        let mut metrics = OpenMetrics::default();
+        metrics.family(of_runs::BYTES);
+        metrics.sample(&label("job", "a\"b\\c\nd"), 4096.0);
+        metrics.family(Metric::new("fathom_latency_seconds", MetricKind::Histogram, "Latency."));
+        metrics.histogram("", [(0.000_001, 1), (1.0, 2)], 1.5, 3);
+        let text = metrics.finish();
+        assert!(text.starts_with("# TYPE fathom_bytes counter\n# UNIT fathom_bytes bytes\n# HELP "), "{text}");
+        assert!(text.contains("fathom_bytes_total{job=\"a\\\"b\\\\c\\nd\"} 4096\n"), "{text}");
+        assert!(text.contains("_bucket{le=\"0.000001\"} 1\nfathom_latency_seconds_bucket{le=\"1.0\"} 2\n"), "{text}");
+        assert!(
+            text.ends_with(
+                "_bucket{le=\"+Inf\"} 3\nfathom_latency_seconds_sum 1.5\nfathom_latency_seconds_count 3\n# EOF\n"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn quantiles_are_those_that_were_asked_for() {
+        let mut metrics = OpenMetrics::default();
+        metrics.family(Metric::new("x_seconds", MetricKind::Summary, "X."));
+        metrics.summary("a=\"b\"", [(50.0, 1.0), (99.9, 2.0)], 3.0, 2);
+        assert!(metrics.finish().contains("{a=\"b\",quantile=\"0.5\"} 1\nx_seconds{a=\"b\",quantile=\"0.999\"} 2\n"));
+    }
+}
