@@ -155,6 +155,17 @@ pub(crate) struct Conduct {
     pub(crate) progress: Progress,
 }
 
+/// Programs that look on while it runs.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Scrape {
+    /// Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<String>,
+    /// Permit an address for --metrics that other hosts can reach
+    #[arg(long, requires = "metrics")]
+    pub(crate) insecure: bool,
+}
+
 /// What is made of job files.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OfJobs {
@@ -181,6 +192,11 @@ pub(crate) struct RunOptions {
     /// JSON lines to FILE while it runs
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// A full screen of graphs on the terminal while it runs, in the place of progress: ? tells the keys
+    #[arg(long, conflicts_with = "progress")]
+    pub(crate) live: bool,
+    #[command(flatten)]
+    pub(crate) scrape: Scrape,
     #[command(flatten)]
     pub(crate) of_jobs: OfJobs,
     #[command(flatten)]
@@ -226,6 +242,8 @@ pub(crate) struct SweepOptions {
     /// Also write FILE, by its ending: .json .svg .csv .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) scrape: Scrape,
     #[command(flatten)]
     pub(crate) of_jobs: OfJobs,
     #[command(flatten)]

@@ -1,12 +1,13 @@
 //! Where workers leave copies of what they have counted, for those who look while they run.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use drive::Watch;
 use engine::probe::Usage;
-use meter::{CpuUse, Meter, Summary};
+use meter::{CpuUse, Glance, Meter, Summary};
 use units::Nanos;
+use volume::Stage;
 
 use crate::logs::LogFiles;
 
@@ -21,6 +22,7 @@ pub(crate) struct Seat {
     running: AtomicBool,
     published: AtomicU64,
     summary: Mutex<Option<Summary>>,
+    glance: Mutex<Glance>,
 }
 
 /// All workers of a run.
@@ -29,6 +31,10 @@ pub(crate) struct Board {
     seats: Vec<Seat>,
     /// How many times everybody was asked for a full account.
     asked: AtomicU64,
+    /// Whether somebody looks on.
+    watched: AtomicBool,
+    /// What the limits of modelled volumes have done, and until when.
+    stages: Mutex<(Nanos, Vec<Stage>)>,
 }
 
 /// Totals over all workers.
@@ -44,7 +50,37 @@ pub(crate) struct Totals {
 
 impl Board {
     pub(crate) fn new(workers: usize) -> Self {
-        Self { seats: (0..workers).map(|_| Seat::default()).collect(), asked: AtomicU64::new(0) }
+        Self {
+            seats: (0..workers).map(|_| Seat::default()).collect(),
+            asked: AtomicU64::new(0),
+            watched: AtomicBool::new(false),
+            stages: Mutex::default(),
+        }
+    }
+
+    /// Somebody looks on from now on, so that workers show what they have counted.
+    pub(crate) fn watch(&self) {
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched.load(Ordering::Relaxed)
+    }
+
+    /// The time between two glances at one worker. Each costs some microseconds, so that of a thousand workers all of them
+    /// together take less than a hundredth of a processor.
+    fn glance_every(&self) -> Nanos {
+        Nanos::from_millis((self.seats.len() as u64).max(190))
+    }
+
+    /// Leaves what the limits of modelled volumes have done.
+    pub(crate) fn show_stages(&self, now: Nanos, stages: Vec<Stage>) {
+        *held(&self.stages) = (now, stages);
+    }
+
+    /// What the limits of modelled volumes have done, and until when.
+    pub(crate) fn stages(&self) -> (Nanos, Vec<Stage>) {
+        held(&self.stages).clone()
     }
 
     /// How many workers there are.
@@ -83,10 +119,31 @@ impl Board {
         !self.seats.iter().any(waiting)
     }
 
+    /// Shows how much is done, and to those who look on more than that.
+    pub(crate) fn see(&self, seat: &Seat, meter: &mut Meter, now: Nanos) {
+        seat.count(meter);
+        if self.is_watched() {
+            seat.show(meter, now, self.glance_every());
+        }
+    }
+
+    /// Shows what a worker has done in the end.
+    pub(crate) fn see_last(&self, seat: &Seat, meter: &mut Meter, now: Nanos) {
+        seat.count(meter);
+        if self.is_watched() {
+            meter.glance(now, &mut held(&seat.glance));
+        }
+    }
+
     /// The newest full account of worker `number`, if it has given one.
     pub(crate) fn summary(&self, number: usize) -> Option<Summary> {
-        self.seats[number].summary.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        held(&self.seats[number].summary).clone()
     }
+}
+
+/// What a lock holds, whether or not somebody broke down who had it.
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Seat {
@@ -95,13 +152,17 @@ impl Seat {
         self.bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum()
     }
 
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.load(Ordering::Relaxed)
+    }
+
     /// Whether its worker is at work.
     pub(crate) fn set_running(&self, running: bool) {
         self.running.store(running, Ordering::Relaxed);
     }
 
     /// Shows how much is done.
-    pub(crate) fn count(&self, meter: &Meter) {
+    fn count(&self, meter: &Meter) {
         for (seen, ios) in self.ios.iter().zip(meter.ios()) {
             seen.store(ios, Ordering::Relaxed);
         }
@@ -110,8 +171,23 @@ impl Seat {
         }
     }
 
+    /// What its worker has counted, as it was seen last.
+    pub(crate) fn glance(&self) -> MutexGuard<'_, Glance> {
+        held(&self.glance)
+    }
+
+    /// Shows what is counted to those who look on, unless they have seen it a moment ago. One who is just reading is not
+    /// waited for.
+    fn show(&self, meter: &mut Meter, now: Nanos, every: Nanos) {
+        if let Ok(mut glance) = self.glance.try_lock()
+            && now.since(glance.at) >= every
+        {
+            meter.glance(now, &mut glance);
+        }
+    }
+
     fn publish(&self, summary: Summary, answer_to: u64) {
-        *self.summary.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(summary);
+        *held(&self.summary) = Some(summary);
         self.published.store(answer_to, Ordering::Release);
     }
 }
@@ -156,7 +232,7 @@ impl Watch for SeatWatch<'_> {
     }
 
     fn look(&mut self, _: usize, meter: &mut Meter, now: Nanos) {
-        self.seat.count(meter);
+        self.board.see(self.seat, meter, now);
         let asked = self.board.asked.load(Ordering::Relaxed);
         if self.seat.published.load(Ordering::Relaxed) < asked {
             self.seat.publish(Summary { cpu: self.used(), ..meter.summary(now) }, asked);
@@ -170,6 +246,26 @@ impl Watch for SeatWatch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn glances_are_taken_while_somebody_looks_on_and_waits_for_nobody() {
+        let board = Board::new(1);
+        let seat = board.seat(0);
+        let mut meter = Meter::new(meter::Options::default());
+        let mut look = |ms| board.see(seat, &mut meter, Nanos::from_millis(ms));
+        look(200);
+        assert_eq!(seat.glance().at, Nanos::ZERO, "nobody looks on");
+        board.watch();
+        look(400);
+        look(500);
+        assert_eq!(seat.glance().at, Nanos::from_millis(400), "once in a while is enough");
+        let reader = seat.glance();
+        look(800);
+        drop(reader);
+        assert_eq!(seat.glance().at, Nanos::from_millis(400), "somebody was reading");
+        board.see_last(seat, &mut meter, Nanos::from_millis(801));
+        assert_eq!(seat.glance().at, Nanos::from_millis(801));
+    }
 
     #[test]
     fn a_request_is_answered_once_by_each_running_worker() {

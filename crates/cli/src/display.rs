@@ -1,6 +1,7 @@
 //! Progress on standard error.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use analyse::analyse;
@@ -9,9 +10,12 @@ use report::progress;
 use units::Nanos;
 
 use crate::args::Progress;
+use crate::board::Board;
 use crate::events::Events;
-use crate::measure::Show;
+use crate::measure::{Request, Show};
+use crate::onlookers::{Invited, Onlookers};
 use crate::overseer::Moment;
+use crate::scope::Scope;
 use crate::terminal::{Terminal, tell};
 
 /// Shows a run while it goes on, to people and to the file of events.
@@ -22,6 +26,7 @@ pub(crate) struct Display {
     shown: Option<Instant>,
     /// What stands before all that is shown.
     lead: String,
+    onlookers: Option<Onlookers>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +48,33 @@ impl Display {
             Progress::Auto if Terminal::stderr().interactive => Manner::Line,
             Progress::Auto | Progress::Plain => Manner::Lines,
         };
-        Self { manner, events, started: Instant::now(), shown: None, lead: String::new() }
+        Self { manner, events, started: Instant::now(), shown: None, lead: String::new(), onlookers: None }
+    }
+
+    /// The same with others who look on; a full screen takes the place of all progress.
+    pub(crate) fn shown_to(mut self, invited: Invited) -> Self {
+        self.onlookers = invited.begin();
+        if self.onlookers.as_ref().is_some_and(Onlookers::fill_screen) {
+            self.manner = Manner::Nothing;
+        }
+        self
+    }
+
+    fn scope(&self) -> Option<&Scope> {
+        self.onlookers.as_ref().map(|onlookers| &onlookers.scope)
     }
 
     /// Sets what stands before all that is shown from now on.
     pub(crate) fn lead(&mut self, lead: &str) {
         lead.clone_into(&mut self.lead);
+        self.scope().into_iter().for_each(|scope| scope.lead(lead));
     }
 
     /// Tells what cannot wait for the results.
     pub(crate) fn warn(&mut self, text: &str) {
+        if self.onlookers.as_ref().is_some_and(Onlookers::fill_screen) {
+            return self.note(text.trim());
+        }
         self.clear();
         tell(text);
     }
@@ -83,6 +105,7 @@ impl Display {
 
     /// Leaves a clean line for the results, and gives the events back.
     pub(crate) fn end(mut self) -> Events {
+        self.onlookers.iter_mut().for_each(Onlookers::end_screen);
         self.clear();
         self.events
     }
@@ -96,7 +119,16 @@ impl Display {
 }
 
 impl Show for Display {
+    fn begin(&mut self, request: &Request<'_>, board: &Arc<Board>) {
+        self.scope().into_iter().for_each(|scope| scope.begin(request, board));
+    }
+
+    fn note(&mut self, text: &str) {
+        self.scope().into_iter().for_each(|scope| scope.note(text));
+    }
+
     fn layout(&mut self, path: &Path, written: u64, total: u64) {
+        self.scope().into_iter().for_each(|scope| scope.layout(path, written, total));
         let due = self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200));
         if due {
             let share = 100.0 * written as f64 / total.max(1) as f64;
@@ -106,6 +138,7 @@ impl Show for Display {
 
     fn progress(&mut self, moment: &Moment) {
         self.events.progress(moment);
+        self.scope().into_iter().for_each(|scope| scope.progress(moment));
         self.show(&progress::line(&progress::Progress {
             fraction: moment.fraction,
             elapsed: nanos(moment.elapsed),
@@ -117,6 +150,9 @@ impl Show for Display {
     }
 
     fn status(&mut self, run: &Run) {
+        if self.onlookers.as_ref().is_some_and(Onlookers::fill_screen) {
+            return;
+        }
         self.clear();
         tell(&format!("{}\n", report::text(run, &analyse(run), Terminal::stderr().style())));
     }
@@ -126,11 +162,17 @@ impl Show for Display {
 pub(crate) struct OnlyLayout<'a>(&'a mut Display);
 
 impl Show for OnlyLayout<'_> {
+    fn begin(&mut self, request: &Request<'_>, board: &Arc<Board>) {
+        self.0.begin(request, board);
+    }
+
     fn layout(&mut self, path: &Path, written: u64, total: u64) {
         self.0.layout(path, written, total);
     }
 
-    fn progress(&mut self, _: &Moment) {}
+    fn progress(&mut self, moment: &Moment) {
+        self.0.scope().into_iter().for_each(|scope| scope.progress(moment));
+    }
 
     fn status(&mut self, run: &Run) {
         self.0.status(run);

@@ -1,6 +1,7 @@
 //! What `run` and `fio` share: from a plan to the record of a run.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -56,6 +57,16 @@ pub(crate) struct Measurement {
 
 /// Shows a run while it goes on.
 pub(crate) trait Show {
+    /// Workers begin: those who look on find what they have counted on the board.
+    fn begin(&mut self, request: &Request<'_>, board: &Arc<Board>) {
+        let _ = (request, board);
+    }
+
+    /// Something has gone wrong with one of them.
+    fn note(&mut self, text: &str) {
+        let _ = text;
+    }
+
     /// Files are being made: which, how many bytes are written, and how many there will be.
     fn layout(&mut self, path: &Path, written: u64, total: u64);
 
@@ -80,7 +91,8 @@ pub(crate) fn measure(
     engine::thread::raise_file_limit();
     let unmade = lay_out(request.layouts, signals, show)?;
     let mut surroundings = Surroundings::before(request.plan, request.members);
-    let board = Board::new(request.members.len());
+    let board = Arc::new(Board::new(request.members.len()));
+    show.begin(request, &board);
     let finished = {
         let mut screen = Recorder { frame: request.frame(started_unix_ms, Scene::Host(&surroundings)), show };
         let mut overseer =
@@ -122,6 +134,13 @@ struct Recorder<'a> {
 impl Screen for Recorder<'_> {
     fn progress(&mut self, moment: &Moment) {
         self.show.progress(moment);
+    }
+
+    fn note(&mut self, finished: &Finished) {
+        let job = &self.frame.plan.jobs[self.frame.members[finished.number].job];
+        if let Some(trouble) = &finished.trouble {
+            self.show.note(&format!("{}: {}", job.name, trouble.text));
+        }
     }
 
     fn status(&mut self, board: &Board, finished: &[Finished]) {

@@ -234,8 +234,13 @@ pub(crate) fn open_for_grid(options: &RunOptions) -> Result<Vec<Output>, String>
     if !matches!(options.format, Format::Text | Format::Json) {
         return Err("--format: a sweep is printed as text or json".to_owned());
     }
-    if options.events.is_some() {
-        return Err("--events: a sweep has none: its points run side by side; leave it out".to_owned());
+    let of_one = [
+        ("--events", options.events.is_some()),
+        ("--live", options.live),
+        ("--metrics", options.scrape.metrics.is_some()),
+    ];
+    if let Some((option, _)) = of_one.iter().find(|(_, given)| *given) {
+        return Err(format!("{option}: a sweep has none: its points run side by side; leave it out"));
     }
     let of_one_run = |path: &&PathBuf| matches!(kind(path, OF_A_RUN), Ok(Kind::OpenMetrics | Kind::FioJson));
     match options.output.iter().find(of_one_run) {

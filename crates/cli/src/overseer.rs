@@ -16,6 +16,9 @@ pub(crate) trait Screen {
     /// How far the run is; called a few times a second.
     fn progress(&mut self, moment: &Moment);
 
+    /// A worker has ended.
+    fn note(&mut self, finished: &Finished);
+
     /// The results so far were asked for, and are on the board.
     fn status(&mut self, board: &Board, finished: &[Finished]);
 }
@@ -52,6 +55,8 @@ pub(crate) struct Overseer<'a> {
     last_progress: (Instant, Totals),
     last_status: Instant,
     asking: bool,
+    /// How many of those that have ended were told of.
+    noted: usize,
 }
 
 impl<'a> Overseer<'a> {
@@ -76,6 +81,7 @@ impl<'a> Overseer<'a> {
             last_progress,
             last_status: now,
             asking: false,
+            noted: 0,
         }
     }
 
@@ -117,6 +123,9 @@ impl<'a> Overseer<'a> {
 impl crew::Overseer for Overseer<'_> {
     fn tick(&mut self, finished: &[Finished]) -> bool {
         let now = Instant::now();
+        for one in finished.iter().skip(std::mem::replace(&mut self.noted, finished.len())) {
+            self.screen.note(one);
+        }
         if now.duration_since(self.last_progress.0) >= PROGRESS_EVERY {
             self.show_progress(now, finished);
         }

@@ -17,6 +17,7 @@ use crate::growth::Growth;
 use crate::measure::{self, Measurement, Request, Show};
 use crate::members::{self, HostGround, Member};
 use crate::modelled::{Pace, Use};
+use crate::onlookers::Invited;
 use crate::outputs::{self, OF_A_RUN, Output};
 use crate::refusal::Refusal;
 use crate::seeds::Seeds;
@@ -127,10 +128,11 @@ pub(crate) fn measure_and_print(
     request: &Request<'_>,
     measure: impl FnOnce(&Request<'_>, &Signals, &mut dyn Show) -> Result<Measurement, engine::Error>,
 ) -> Result<Exit, Exit> {
-    let (mut files, mut events) = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told())?;
+    let (mut files, mut events, invited) =
+        open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?;
     events.tell(&Event::Start { unix_ms: unix_ms(), command_line: request.command_line.clone() });
-    let mut display = Display::new(options.conduct.progress, events);
+    let mut display = Display::new(options.conduct.progress, events).shown_to(invited);
     let measured = measure(request, &signals, &mut display);
     let mut events = display.end();
     match measured {
@@ -161,10 +163,11 @@ fn enlist(plan: &Plan, seeds: Seeds) -> Result<Vec<Member>, Exit> {
     Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect()).told())
 }
 
-/// The files for results and for events, opened before time is spent.
-fn open_outputs(options: &RunOptions) -> Result<(Vec<Output>, Events), String> {
+/// The files for results and for events, and those who look on: before time is spent.
+fn open_outputs(options: &RunOptions) -> Result<(Vec<Output>, Events, Invited), String> {
+    let invited = Invited::invite(&options.scrape, options.live.then_some("fathom run"))?;
     let files = Output::open(&options.output, OF_A_RUN)?;
-    Ok((files, Events::open(options.events.as_deref())?))
+    Ok((files, Events::open(options.events.as_deref())?, invited))
 }
 
 /// Writes the results and says how it all ended.

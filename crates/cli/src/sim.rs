@@ -27,8 +27,13 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
         return grid(options, jobs, words);
     }
     let options = &options.run;
+    if options.live {
+        return Err(unsimulated(UNSEEN));
+    }
     carry_out(options, run::read(options, jobs)?, words, Pace::Virtual)
 }
+
+const UNSEEN: &str = "--live: virtual time is over before anybody has seen it: use `fathom run --on VOLUME --live`, which takes its time";
 
 /// A simulation that is ready to begin.
 pub(crate) struct Scene {

@@ -176,6 +176,7 @@ impl Visitor for Drive<'_> {
         let used = watch.used();
         let now = target.now();
         drive::Watch::look(&mut watch, 0, worker.meter_mut(), now);
+        watch.board.see_last(watch.seat, worker.meter_mut(), now);
         finished.summary = worker.meter_mut().finished();
         finished.summary.cpu = used;
         finished.ending = worker.ending();

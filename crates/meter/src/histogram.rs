@@ -68,6 +68,13 @@ impl Histogram {
         counts[bucket.min(BUCKETS - 1)] += n;
     }
 
+    /// Forgets what was counted, and keeps the memory.
+    pub fn clear(&mut self) {
+        if let Some(counts) = &mut self.counts {
+            counts.fill(0);
+        }
+    }
+
     /// Adds what another histogram counted.
     pub fn merge(&mut self, other: &Self) {
         let Some(theirs) = &other.counts else { return };

@@ -11,6 +11,7 @@
 //! What is *not* here: a clock, an engine, a model, a name, or any formatting.
 
 mod blocks;
+mod glance;
 mod histogram;
 mod logs;
 mod meter;
@@ -19,6 +20,7 @@ mod series;
 mod summary;
 
 pub use blocks::{BLOCK_BYTES_MAX, Block, Blocks};
+pub use glance::Glance;
 pub use histogram::{BUCKETS, Histogram, bucket_of, range_of, value_of};
 pub use logs::{LogEntry, LogKind, LogOptions, Logs};
 pub use meter::{Meter, Options, Sample};

@@ -3,6 +3,7 @@
 use units::Nanos;
 
 use crate::blocks::{BLOCK_BYTES_MAX, Blocks, Cutter, Running};
+use crate::glance::Glance;
 use crate::logs::{LogEntry, LogOptions, Logs};
 use crate::series::Series;
 use crate::summary::{Direction, DirectionSummary, Latency, Summary};
@@ -264,6 +265,21 @@ impl Meter {
         let mut summary = self.counted(now);
         add_runtime(&mut summary, now.since(self.phase_begin), self.active());
         summary
+    }
+
+    /// Copies what those want to know who look on. It costs some microseconds, most of them for histograms.
+    pub fn glance(&mut self, now: Nanos, copy: &mut Glance) {
+        self.flush();
+        let (elapsed, active) = (now.since(self.phase_begin), self.active());
+        (copy.at, copy.begun, copy.errors) = (now, self.begin, self.summary.errors);
+        copy.lateness.become_sum([&self.summary.lateness]);
+        for (kind, direction) in self.summary.directions.iter().enumerate() {
+            (copy.ios[kind], copy.bytes[kind]) = (direction.ios, direction.bytes);
+            copy.runtime[kind] = direction.runtime + if active[kind] { elapsed } else { Nanos::ZERO };
+            let prompt = self.options.service.then_some(&self.prompt[kind]);
+            copy.service[kind].become_sum(std::iter::once(&direction.service).chain(prompt));
+            copy.response[kind].become_sum([&direction.response]);
+        }
     }
 
     /// What was counted up to the end of the last phase; to be called when that has ended.
@@ -657,5 +673,24 @@ mod tests {
         averaged.end_phase(Nanos::from_millis(20));
         let iops: Vec<_> = averaged.take_log().into_iter().filter(|e| e.kind == crate::LogKind::Iops).collect();
         assert_eq!(iops.iter().map(|e| (e.at.millis(), e.value)).collect::<Vec<_>>(), [(10, 1000), (20, 1000)]);
+    }
+
+    #[test]
+    fn a_glance_shows_what_a_summary_will_say() {
+        let mut meter = Meter::new(Options { open_loop: true, ..Options::default() });
+        meter.begin(Nanos::new(50));
+        let mut glance = Glance::default();
+        meter.glance(Nanos::new(60), &mut glance);
+        for at in 1..=40 {
+            // Every second one is submitted at once.
+            meter.record(&sample(at * 100, at * 100 + at % 2, at * 150));
+        }
+        meter.record_error(5);
+        meter.glance(Nanos::from_secs(1), &mut glance);
+        let summary = meter.summary(Nanos::from_secs(1));
+        let read = summary.direction(Direction::Read);
+        assert_eq!((glance.ios[0], glance.bytes[0], glance.runtime[0]), (read.ios, read.bytes, read.runtime));
+        assert_eq!((&glance.service[0], &glance.response[0]), (&read.service, &read.response));
+        assert_eq!((glance.begun, glance.errors), (Nanos::new(50), 1));
     }
 }

@@ -1,5 +1,7 @@
 //! All volumes of a run behind the seam.
 
+use std::fmt;
+
 use target::{Completion, Kind, Op, Tag, Target};
 use units::Nanos;
 use volume::pagecache::PageCache;
@@ -48,6 +50,20 @@ pub struct World<C> {
     hosts: Option<Box<Hosts>>,
     /// Whose files are meant where only a file is named.
     turned_to: u32,
+    onlooker: Option<Onlooker>,
+}
+
+/// Somebody who looks at the volumes while they are used.
+struct Onlooker {
+    every: Nanos,
+    next: Nanos,
+    look: Box<dyn FnMut(Nanos, &System)>,
+}
+
+impl fmt::Debug for Onlooker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Onlooker").field("every", &self.every).field("next", &self.next).finish_non_exhaustive()
+    }
 }
 
 /// What is in flight under a tag.
@@ -62,7 +78,30 @@ impl<C: Clock> World<C> {
     /// A world without workers.
     #[must_use]
     pub fn new(system: System, clock: C) -> Self {
-        Self { system, clock, seats: Vec::new(), slots: Vec::new(), at_once: Vec::new(), hosts: None, turned_to: 0 }
+        Self {
+            system,
+            clock,
+            seats: Vec::new(),
+            slots: Vec::new(),
+            at_once: Vec::new(),
+            hosts: None,
+            turned_to: 0,
+            onlooker: None,
+        }
+    }
+
+    /// Has `look` see the volumes about so often on the world's clock, as long as anything happens.
+    pub fn show(&mut self, every: Nanos, look: impl FnMut(Nanos, &System) + 'static) {
+        self.onlooker = Some(Onlooker { every, next: Nanos::ZERO, look: Box::new(look) });
+    }
+
+    #[cold]
+    fn be_seen(&mut self) {
+        let now = self.clock.now();
+        if let Some(onlooker) = self.onlooker.as_mut().filter(|onlooker| now >= onlooker.next) {
+            (onlooker.look)(now, &self.system);
+            onlooker.next = now + onlooker.every;
+        }
     }
 
     /// Lets workers in, in the order in which `drive` will have them: the first has the tags `0..depth`, and so on.
@@ -157,6 +196,9 @@ impl<C: Clock> Target for World<C> {
     }
 
     fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        if self.onlooker.is_some() {
+            self.be_seen();
+        }
         let enough = done.len() + min as usize;
         done.append(&mut self.at_once);
         loop {

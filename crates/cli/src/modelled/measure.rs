@@ -1,5 +1,6 @@
 //! The run of jobs on modelled volumes, and what it leaves.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use drive::{Stop, Watch};
@@ -41,7 +42,8 @@ pub(crate) fn measure(
     show: &mut dyn Show,
 ) -> Measurement {
     let system = System::new(&fitting.attachments, request.seeds.printed(request.plan));
-    let board = Board::new(request.members.len());
+    let board = Arc::new(Board::new(request.members.len()));
+    show.begin(request, &board);
     let theatre = Theatre { request, fitting, signals, board: &board };
     let started_unix_ms = if pace == Pace::Real { worker::unix_ms() } else { 0 };
     let (finished, model) = match pace {
@@ -73,12 +75,16 @@ struct Theatre<'a> {
     request: &'a Request<'a>,
     fitting: &'a Fitting,
     signals: &'a Signals,
-    board: &'a Board,
+    board: &'a Arc<Board>,
 }
 
 impl Theatre<'_> {
     fn play<C: sim::Clock>(&self, mut world: World<C>, pace: Pace, show: &mut dyn Show) -> (Vec<Finished>, Model) {
         let (mut finished, stop) = (Vec::new(), Stop::new());
+        if self.board.is_watched() {
+            let board = Arc::clone(self.board);
+            world.show(SHOW_EVERY, move |now, system| board.show_stages(now, system.stages(now)));
+        }
         for stage in self.request.members.chunk_by(|a, b| a.stage == b.stage) {
             if self.signals.end().is_some() {
                 break;
@@ -120,10 +126,16 @@ impl Theatre<'_> {
             looked: Instant::now(),
             last: (Nanos::ZERO, Totals::default()),
         };
+        self.set_running(&numbers, true);
         drive::drive(&mut workers, world, stop, &mut watch);
+        self.set_running(&numbers, false);
         let now = target::Target::now(world);
         for (index, worker) in workers.iter_mut().enumerate() {
             watch.look(index, worker.meter_mut(), now);
+            self.board.see_last(self.board.seat(numbers[index]), worker.meter_mut(), now);
+        }
+        if self.board.is_watched() {
+            self.board.show_stages(now, world.system().stages(now));
         }
         let logs = watch.logs;
         out.extend(workers.into_iter().zip(&numbers).zip(logs).map(|((mut worker, &number), logs)| {
@@ -136,6 +148,10 @@ impl Theatre<'_> {
             Finished { number, summary, ending, failures, trouble, ..Finished::default() }
         }));
         out
+    }
+
+    fn set_running(&self, numbers: &[usize], running: bool) {
+        numbers.iter().for_each(|&number| self.board.seat(number).set_running(running));
     }
 
     /// When a stage that begins now is over at the latest; `None` where only its data ends it.
@@ -291,6 +307,8 @@ fn verifiable(job: &Job) -> Job {
     job
 }
 
+/// How often those who look on are shown what the limits do, in the time of the model.
+const SHOW_EVERY: Nanos = Nanos::from_millis(250);
 /// How often somebody looks up from a model, in real time.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -352,7 +370,7 @@ impl Watch for Lookout<'_> {
     }
 
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos) {
-        self.theatre.board.seat(self.numbers[index]).count(meter);
+        self.theatre.board.see(self.theatre.board.seat(self.numbers[index]), meter, now);
         if let Some(logs) = &mut self.logs[index] {
             logs.write(&meter.take_log());
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{Conduct, PageFormat};
+use crate::args::{Conduct, PageFormat, Scrape};
 
 pub(crate) const HELP: &str = "\
 A suite is a benchmark procedure as it was published: its steps in their order, what has to be so
@@ -86,6 +86,8 @@ pub(super) struct RunOptions {
     /// Also write FILE, by its ending: .json .md .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) scrape: Scrape,
     #[command(flatten)]
     pub(super) conduct: Conduct,
 }

@@ -21,6 +21,7 @@ use crate::args::PageFormat;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
+use crate::onlookers::Invited;
 use crate::outputs::{self, DOCUMENTS, Output};
 use crate::refusal::Refusal;
 use crate::run;
@@ -54,10 +55,10 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
         return Ok(dry_run(&question, seed, checked));
     }
     let opened = checked.and_then(|()| open(options, &question));
-    let Opened { path, kept, mut files, _lock } = opened.map_err(Refusal::told)?;
+    let Opened { path, kept, mut files, invited, _lock } = opened.map_err(Refusal::told)?;
     let signals = Signals::listen()?;
     let state = kept.unwrap_or_else(|| State::new(&question, seed));
-    let display = Display::new(options.conduct.progress, Events::none());
+    let display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
     let mut session = Session { question: &question, state, path, signals: &signals, display };
     if session.state.done() > 0 {
         session.display.say(&format!("going on: {} steps were done before", session.state.done()));
@@ -97,6 +98,7 @@ struct Opened {
     path: PathBuf,
     kept: Option<State>,
     files: Vec<Output>,
+    invited: Invited,
     _lock: Lock,
 }
 
@@ -108,7 +110,8 @@ fn open(options: &RunOptions, question: &Question) -> Result<Opened, Refusal> {
     let kept =
         if options.restart { None } else { State::load(&path, question, options.conduct.seed).map_err(refused)? };
     let files = Output::open(&options.output, DOCUMENTS).map_err(refused)?;
-    Ok(Opened { path, kept, files, _lock: lock })
+    let invited = Invited::invite(&options.scrape, None).map_err(refused)?;
+    Ok(Opened { path, kept, files, invited, _lock: lock })
 }
 
 /// The last line of every dry run; of many steps it stands once.

@@ -7,7 +7,7 @@ use analyse::{Code, Finding, Severity};
 use job::{Dialect, Job, Plan};
 use record::{Interval, Run};
 use report::sweep::{Burst, Sweep};
-use units::{Bytes, Nanos};
+use units::Nanos;
 use volume::Burst as Credit;
 
 use super::advice;
@@ -21,7 +21,7 @@ use crate::preview;
 use crate::refusal::Refusal;
 use crate::run::Checked;
 use crate::signals::Signals;
-use crate::sim::{Scene, Unseen};
+use crate::sim::Scene;
 
 /// One search's place.
 pub(crate) struct Bench<'a> {
@@ -196,7 +196,7 @@ impl<'q> Bench<'q> {
         let run = if matches!(self.place, Place::Model) {
             let scene = self.scene(probe, false)?;
             let request = self.request(&scene, probe.seconds);
-            modelled::measure(&request, &scene.fitting, Pace::Real, signals, &mut Unseen).run
+            modelled::measure(&request, &scene.fitting, Pace::Real, signals, &mut display.only_layout()).run
         } else {
             self.on_host(probe, signals, display)?
         };
@@ -226,8 +226,8 @@ impl<'q> Bench<'q> {
         };
         Ok(Sweep {
             settings: self.settings.clone(),
-            target: self.target(),
-            load: load(job),
+            target: preview::target(job),
+            load: preview::load(job),
             engine: job.engine.engine.name().to_owned(),
             direct: job.engine.direct,
             virtual_time: self.is_virtual(),
@@ -242,15 +242,6 @@ impl<'q> Bench<'q> {
             burst,
             fit,
         })
-    }
-
-    fn target(&self) -> String {
-        let engine = &self.job().engine;
-        match (engine.volume.as_ref().or(engine.uri.as_ref()), self.job().files.filenames.as_slice()) {
-            (Some(place), _) => place.clone(),
-            (None, []) => "files of its own".to_owned(),
-            (None, names) => names.join(":"),
-        }
     }
 
     fn deepest(&self) -> Option<&Run> {
@@ -370,13 +361,4 @@ fn reading(run: &Run) -> Reading {
         step: judged.step,
         drift: judged.drift.map(|drift| drift.change),
     }
-}
-
-/// `randread 4 KiB`.
-fn load(job: &Job) -> String {
-    let declared = record::Declared::of(job);
-    let kind = if job.pattern.direction.reads() { declared.block_sizes.read } else { declared.block_sizes.write };
-    let size = |bytes: u32| Bytes::new(u64::from(bytes)).to_string();
-    let sizes = if kind.min == kind.max { size(kind.min) } else { format!("{} to {}", size(kind.min), size(kind.max)) };
-    format!("{} {sizes}", declared.rw)
 }

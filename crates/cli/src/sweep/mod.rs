@@ -14,6 +14,7 @@ use crate::args::SweepOptions;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
+use crate::onlookers::Invited;
 use crate::outputs::{self, OF_A_SWEEP, Output};
 use crate::preview;
 use crate::refusal::Refusal;
@@ -34,10 +35,11 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     if options.conduct.dry_run {
         return Ok(outputs::say(&benches.iter().map(Bench::told).collect::<String>()));
     }
+    let invited = Invited::invite(&options.scrape, None).map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let opened = Output::open(&options.output, OF_A_SWEEP);
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?;
-    let mut display = Display::new(options.conduct.progress, Events::none());
+    let mut display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
     let sweeps = search_all(&mut benches, &signals, &mut display);
     drop(display.end());
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;

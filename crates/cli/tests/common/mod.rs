@@ -6,6 +6,7 @@
 pub(crate) mod devices;
 pub(crate) mod json;
 pub(crate) mod model;
+pub(crate) mod openmetrics;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -238,6 +239,8 @@ pub(crate) enum Need {
     NbdTools,
     /// libnbd for Python, of the system's own Python.
     NbdPython,
+    /// The official client of Prometheus for Python, of the system's own Python.
+    PrometheusClient,
     /// nbdkit is installed, with its filters.
     Nbdkit,
     /// qemu-storage-daemon is installed.
@@ -265,6 +268,9 @@ pub(crate) fn met(need: Need) -> bool {
             "qemu-utils is not installed"
         }
         Need::NbdPython if !runs("/usr/bin/python3", "-cimport nbd") => "python3-libnbd is not installed",
+        Need::PrometheusClient if !runs("/usr/bin/python3", "-cimport prometheus_client") => {
+            "python3-prometheus-client is not installed"
+        }
         _ => return true,
     };
     assert!(std::env::var_os("FATHOM_NO_SKIP").is_none_or(|value| value != "1"), "{reason}");

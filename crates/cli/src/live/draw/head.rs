@@ -1,0 +1,136 @@
+//! What it is and how far it is, the keys, and the help; and all of it in a few lines where there is no room.
+
+use ratatui_core::layout::Rect;
+use units::count;
+
+use super::canvas::{Canvas, Palette, rows};
+use super::{KINDS, View, clock, latency, rate, state};
+
+/// What it is, and below how far it is.
+pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    let what = what(view);
+    let column =
+        canvas.line(area, 0, &[(" ", Palette::faint()), (view.title, Palette::strong()), ("  ", Palette::faint())]);
+    let column = canvas.text(area, column, 0, view.lead, Palette::strong());
+    let (word, style) =
+        if view.paused { ("display paused", canvas.palette.odd()) } else { state(canvas, view.track().state) };
+    let room = Rect { width: area.width.saturating_sub(word.len() as u16 + 3), ..area };
+    canvas.text(room, column, 0, &what, ratatui_core::style::Style::new());
+    canvas.right(area, 0, 0, &format!("{word} "), style);
+    progress(canvas, rows(area, 1, 1), view);
+}
+
+/// What the chosen job does, or the one there is, or how many there are.
+fn what(view: &View<'_>) -> String {
+    let one = view.chosen.or((view.jobs.len() == 1).then_some(0)).and_then(|index| view.jobs.get(index));
+    match one {
+        Some((facts, _)) => {
+            let workers = if facts.workers.len() > 1 { format!(" by {}", facts.workers.len()) } else { String::new() };
+            format!(
+                "{} · {} · {} · depth {}{workers} · {}",
+                facts.name, facts.load, facts.engine, facts.depth, facts.target
+            )
+        }
+        None if view.jobs.is_empty() => "about to begin".to_owned(),
+        None => {
+            let workers: usize = view.jobs.iter().map(|(facts, _)| facts.workers.len()).sum();
+            format!("{} jobs, {workers} workers", view.jobs.len())
+        }
+    }
+}
+
+fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    if let Some(making) = view.making {
+        let text = format!(" {:5.1}%  writing {} before the run", 100.0 * making.share, making.path);
+        canvas.text(area, 0, 0, &text, canvas.palette.odd());
+        return;
+    }
+    let elapsed = format!(" {}  ", clock(view.elapsed));
+    let column = canvas.text(area, 0, 0, &elapsed, Palette::strong());
+    let end = match (view.fraction, view.eta) {
+        (Some(fraction), Some(eta)) => format!("  {:.0} %  {} left ", 100.0 * fraction.min(1.0), clock(eta)),
+        (Some(fraction), None) => format!("  {:.0} % ", 100.0 * fraction.min(1.0)),
+        _ => "  until its data end, or q ".to_owned(),
+    };
+    let width = area.width.saturating_sub(column + end.chars().count() as u16);
+    if let Some(fraction) = view.fraction {
+        let done = (fraction.clamp(0.0, 1.0) * f64::from(width)).round() as u16;
+        canvas.text(area, column, 0, &"━".repeat(usize::from(done)), canvas.palette.good());
+        canvas.text(area, column + done, 0, &"─".repeat(usize::from(width - done)), Palette::faint());
+    }
+    canvas.right(area, column, 0, &end, ratatui_core::style::Style::new());
+}
+
+/// What the keys do, as far as there is room.
+pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    let pause = if view.paused { "go on" } else { "pause display" };
+    let mut keys = vec![("q", "stop"), ("space", pause), ("+ -", "time")];
+    if view.jobs.len() > 1 {
+        keys.extend([("tab", "job"), ("a", "all jobs")]);
+    }
+    keys.push(("?", "help"));
+    let mut column = 1;
+    for (key, meaning) in keys {
+        if usize::from(area.width.saturating_sub(column)) < key.len() + meaning.len() + 1 {
+            break;
+        }
+        column = canvas.text(area, column, 0, key, Palette::strong());
+        column = canvas.text(area, column + 1, 0, meaning, Palette::faint()) + 3;
+    }
+    if let Some(address) = view.metrics {
+        canvas.right(area, column, 0, &format!("{address} "), Palette::faint());
+    }
+}
+
+const HELP: [(&str, &str); 9] = [
+    ("q  Ctrl-C", "stop: what was measured so far is printed"),
+    ("space  p", "stand still, and go on; the run does not notice"),
+    ("+  -", "graphs of a shorter or of a longer time"),
+    ("tab  arrows", "the next job, the one before"),
+    ("a  home", "all jobs together"),
+    ("Ctrl-Z", "stop the process; fg brings it back"),
+    ("", ""),
+    ("", "Figures are of the last 2 seconds. Latency is counted from when an"),
+    ("", "operation was due where there is a schedule, else from its submission."),
+];
+
+/// What the keys do, and how the figures are to be read.
+pub(super) fn help(canvas: &mut Canvas<'_>, area: Rect) {
+    let width = area.width.min(80);
+    let height = area.height.min(HELP.len() as u16 + 4);
+    let frame = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    let inside = canvas.frame(frame, "keys");
+    for (row, (key, meaning)) in (0..).zip(HELP) {
+        let column = if key.is_empty() { 1 } else { 15 };
+        canvas.text(inside, 1, row + 1, key, Palette::strong());
+        canvas.text(inside, column, row + 1, meaning, ratatui_core::style::Style::new());
+    }
+    canvas.foot(frame, "any key goes back", "docs/live.md");
+}
+
+/// Figures without graphs.
+pub(super) fn small(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    let far = match (view.making, view.fraction, view.eta) {
+        (Some(making), ..) => format!("writing {:.0} %", 100.0 * making.share),
+        (_, Some(fraction), Some(eta)) => format!("{:.0} % {} left", 100.0 * fraction.min(1.0), clock(eta)),
+        _ => clock(view.elapsed),
+    };
+    let (word, style) = state(canvas, view.track().state);
+    let word = if view.paused { "paused" } else { word };
+    let column = canvas.text(area, 0, 0, &format!("{far} "), Palette::strong());
+    canvas.text(area, column, 0, word, style);
+    let mut row = 1;
+    for kind in view.kinds() {
+        let (now, tail) = (view.now(), view.now().tail(kind));
+        let style = canvas.palette.kind(kind);
+        let lines = [
+            format!("{} {} IOPS", KINDS[kind], count(now.iops[kind].round())),
+            format!("{} p99 {}", rate(now.bytes[kind]), latency(tail[1])),
+        ];
+        for line in lines {
+            canvas.text(area, 0, row, &line, style);
+            row += 1;
+        }
+    }
+    canvas.text(area, 0, (area.height.saturating_sub(1)).max(row), "q stop  ? help", Palette::faint());
+}

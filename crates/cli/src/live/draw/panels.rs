@@ -1,0 +1,225 @@
+//! Graphs over time, and how latencies are distributed now.
+
+use meter::{Histogram, value_of};
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use units::{Nanos, count};
+
+use super::canvas::{Canvas, Palette, beside, columns, rows, stacked};
+use super::graph::{self, Scale, dots, step};
+use super::{KINDS, TAILS, View, latency as text_of, rate, round, span};
+use crate::live::history::{Join, Point};
+
+/// Operations a second.
+pub(super) fn iops(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    let now = view.now().iops;
+    surfaces(canvas, area, view, "IOPS", &|kind| count(now[kind].round()), &count, |point, kind| point.iops[kind]);
+}
+
+/// Bytes a second.
+pub(super) fn bandwidth(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    let now = view.now().bytes;
+    surfaces(canvas, area, view, "bandwidth", &|kind| rate(now[kind]), &rate, |point, kind| point.bytes[kind]);
+}
+
+/// A graph for each kind of operation, one above the other.
+fn surfaces(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    view: &View<'_>,
+    title: &str,
+    now: &dyn Fn(usize) -> String,
+    text: &dyn Fn(f64) -> String,
+    pick: impl Fn(&Point, usize) -> f32,
+) {
+    let inside = framed(canvas, area, view, title);
+    let kinds = view.kinds();
+    for (kind, part) in kinds.iter().copied().zip(stacked(inside, kinds.len() as u16)) {
+        let (label, plot) = (rows(part, 0, 1), rows(part, 1, part.height.saturating_sub(1)));
+        let history = &view.track().history;
+        let values = history.dots(view.window.as_secs_f64(), dots(plot), Join::Mean, |point| pick(point, kind));
+        let most = values.iter().copied().filter(|value| !value.is_nan()).fold(0.0_f32, f32::max);
+        let top = top_of(f64::from(most), title == "bandwidth");
+        let style = canvas.palette.kind(kind);
+        let strong = style.patch(Palette::strong());
+        let column = canvas.line(label, 0, &[(" ", style), (KINDS[kind], style), (" ", style), (&now(kind), strong)]);
+        canvas.right(label, column + 1, 0, &format!("0 to {} ", round(&text(top))), Palette::faint());
+        graph::surface(canvas, plot, &values, top, style);
+    }
+}
+
+/// A round value at or above the largest: of bytes in powers of 1024.
+fn top_of(most: f64, bytes: bool) -> f64 {
+    if !bytes {
+        return step(most, true);
+    }
+    let unit = (0..6).map(|power| 1024_f64.powi(power)).take_while(|unit| *unit <= most).last().unwrap_or(1.0);
+    step(most / unit, true) * unit
+}
+
+fn framed(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>, title: &str) -> Rect {
+    let inside = canvas.frame(area, title);
+    canvas.foot(area, &format!("{} ago", span(view.window)), "now");
+    inside
+}
+
+/// The columns that values beside a graph take.
+const AXIS: u16 = 8;
+
+/// Percentiles over time, on a logarithmic scale.
+pub(super) fn latency(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    let inside = framed(canvas, area, view, view.latency_name());
+    let kinds = view.kinds();
+    for (kind, part) in kinds.iter().copied().zip(stacked(inside, kinds.len() as u16)) {
+        percentiles(canvas, rows(part, 0, 1), view, kind);
+        lines(canvas, rows(part, 1, part.height.saturating_sub(1)), view, kind);
+    }
+}
+
+fn percentiles(canvas: &mut Canvas<'_>, label: Rect, view: &View<'_>, kind: usize) {
+    let mut column = canvas.text(label, 0, 0, &format!(" {} ", KINDS[kind]), canvas.palette.kind(kind));
+    for (index, (name, value)) in TAILS.iter().zip(view.now().tail(kind)).enumerate() {
+        let (style, text) = (canvas.palette.tail(index), text_of(value));
+        if usize::from(label.width.saturating_sub(column)) < name.len() + text.len() + 1 {
+            break;
+        }
+        column = canvas.text(label, column, 0, &format!("{name} "), style);
+        column = canvas.text(label, column, 0, &text, style.patch(Palette::strong())) + 2;
+    }
+}
+
+fn lines(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>, kind: usize) {
+    let plot = columns(area, AXIS, area.width.saturating_sub(AXIS));
+    let window_s = view.window.as_secs_f64();
+    let track = view.track();
+    let series: [Vec<f32>; 3] = std::array::from_fn(|index| {
+        track.history.dots(window_s, dots(plot), Join::Greatest, |point| point.latency[kind][index])
+    });
+    let Some(scale) = Scale::of(series.iter().flatten()) else {
+        canvas.text(area, 1, area.height / 2, "nothing is counted", Palette::faint());
+        return;
+    };
+    axis(canvas, area, scale);
+    // The median last, over the others.
+    for (index, values) in series.iter().enumerate().rev() {
+        graph::line(canvas, plot, values, scale, canvas.palette.tail(index));
+    }
+}
+
+fn axis(canvas: &mut Canvas<'_>, area: Rect, scale: Scale) {
+    let mut tick = |row: u16, value: f64| {
+        let text = round(&Nanos::new(value as u64).to_string());
+        canvas.text(area, 0, row, &format!("{text:>7}"), Palette::faint());
+    };
+    tick(0, scale.high);
+    if area.height >= 2 {
+        tick(area.height - 1, scale.low);
+    }
+    if area.height >= 5 {
+        // In the middle of a logarithmic scale lies the geometric mean.
+        let middle = (scale.low * scale.high).sqrt();
+        tick((area.height - 1) / 2, two_figures(middle));
+    }
+}
+
+fn two_figures(value: f64) -> f64 {
+    let unit = 10_f64.powf(value.log10().floor() - 1.0);
+    (value / unit).round() * unit
+}
+
+/// How the latencies of the last seconds are distributed.
+pub(super) fn histogram(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    let inside = canvas.frame(area, &format!("{}, last 2 s", view.latency_name()));
+    let kinds = view.kinds();
+    for (kind, part) in kinds.iter().copied().zip(beside(inside, kinds.len() as u16)) {
+        let style = canvas.palette.kind(kind);
+        bars(canvas, part, (KINDS[kind], &view.now().latency[kind]), style);
+    }
+}
+
+fn bars(canvas: &mut Canvas<'_>, area: Rect, (name, histogram): (&str, &Histogram), style: Style) {
+    let column = canvas.text(area, 0, 0, &format!(" {name} "), style);
+    let total = histogram.total();
+    if total == 0 {
+        canvas.text(area, 1, 1, "nothing is counted", Palette::faint());
+        return;
+    }
+    canvas.text(area, column, 0, &format!("{} operations", count(total as f64)), Palette::faint());
+    let classes = classes(histogram, usize::from(area.height.saturating_sub(1)));
+    let most = classes.iter().map(|(_, n)| *n).max().unwrap_or(1).max(1);
+    for (row, (bound, n)) in (1..).zip(&classes) {
+        let text = format!(" ≤{:>7} ", round(&Nanos::new(*bound).to_string()));
+        let column = canvas.text(area, 0, row, &text, Palette::faint());
+        let share = 100.0 * *n as f64 / total as f64;
+        let percent = match share {
+            share if share == 0.0 => String::new(),
+            share if share < 0.1 => "<0.1 %".to_owned(),
+            share => format!("{share:.1} %"),
+        };
+        let width = area.width.saturating_sub(column + 8);
+        canvas.bar(area, column, row, (width, *n as f64 / most as f64), style);
+        canvas.right(columns(area, 0, area.width.saturating_sub(1)), column, row, &percent, Style::new());
+    }
+}
+
+/// At most `rows` classes on a logarithmic scale of round bounds that hold everything: the bound of each, and how many
+/// values it holds.
+fn classes(histogram: &Histogram, rows: usize) -> Vec<(u64, u64)> {
+    let values: Vec<(u64, u64)> = histogram.buckets().map(|(bucket, n)| (value_of(bucket), n)).collect();
+    let (Some((least, _)), Some((most, _))) = (values.first(), values.last()) else { return Vec::new() };
+    let all: Vec<u64> = bounds(*least, *most);
+    // The slowest are what matters: where there are too many classes, the fastest share one.
+    let shown = &all[all.len().saturating_sub(rows)..];
+    let mut classes: Vec<(u64, u64)> = shown.iter().map(|bound| (*bound, 0)).collect();
+    for (value, n) in values {
+        if let Some(class) = classes.iter_mut().find(|(bound, _)| value <= *bound) {
+            class.1 += n;
+        }
+    }
+    classes
+}
+
+/// Powers of ten and what lies between them: as many as hold a range.
+fn bounds(least: u64, most: u64) -> Vec<u64> {
+    let steps = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
+    let powers = (0..11).map(|power| 10_f64.powi(power));
+    let all: Vec<u64> = powers.flat_map(|power| steps.map(|step| (step * power).ceil() as u64)).collect();
+    let first = all.iter().position(|bound| *bound >= least).unwrap_or(all.len() - 1);
+    let last = all.iter().position(|bound| *bound >= most).unwrap_or(all.len() - 1);
+    let mut bounds = all[first..=last.max(first)].to_vec();
+    bounds.dedup();
+    if let Some(last) = bounds.last_mut() {
+        *last = (*last).max(most);
+    }
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_hold_everything_and_keep_the_slowest_apart() {
+        let mut histogram = Histogram::default();
+        for (value, n) in [(200_000, 90), (260_000, 9), (9_000_000, 1)] {
+            histogram.add(value, n);
+        }
+        for rows in [1, 2, 5, 40] {
+            let classes = classes(&histogram, rows);
+            assert!(classes.len() <= rows);
+            assert_eq!(classes.iter().map(|(_, n)| n).sum::<u64>(), 100, "{rows} rows: {classes:?}");
+        }
+        assert_eq!(classes(&histogram, 40).last(), Some(&(10_000_000, 1)));
+        assert_eq!(classes(&Histogram::default(), 9), []);
+        let mut slow = Histogram::default();
+        slow.add(u64::MAX, 3);
+        assert_eq!(classes(&slow, 3).iter().map(|(_, n)| n).sum::<u64>(), 3);
+    }
+
+    #[test]
+    fn scales_of_bytes_are_round_in_their_unit() {
+        assert_eq!(rate(top_of(486.0 * 1024.0 * 1024.0, true)), "500 MiB/s");
+        assert_eq!(rate(top_of(1000.0 * 1024.0, true)), "1000 KiB/s");
+        assert_eq!((top_of(0.0, true), top_of(124_000.0, false)), (1.0, 200_000.0));
+    }
+}

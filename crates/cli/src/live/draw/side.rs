@@ -1,0 +1,94 @@
+//! What limits it now, how well the generator keeps its schedule, and what went wrong.
+
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use units::{count, percent, significant};
+
+use super::canvas::{Canvas, Palette, rows};
+use super::{View, clock};
+use crate::live::sampler::LimitNow;
+
+/// How wide it is beside the jobs.
+pub(super) fn width(area: Rect) -> u16 {
+    match area.width {
+        0..70 => 0,
+        width @ 70..110 => (width * 2 / 5).min(34),
+        width => (width * 2 / 5).min(64),
+    }
+}
+
+/// How many lines it has.
+pub(super) fn lines(view: &View<'_>) -> usize {
+    let credits = view.limits.iter().filter(|limit| limit.credits.is_some()).count();
+    3 + view.limits.len().min(6) + credits + view.notes.len().min(4)
+}
+
+/// Everything that is to be said, the most important first.
+pub(super) fn side(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
+    if area.width == 0 {
+        return;
+    }
+    let inside = canvas.frame(area, if view.limits.is_empty() { "generator" } else { "limits" });
+    let mut row = 0;
+    for note in view.notes.iter().rev().take(4) {
+        canvas.text(inside, 1, row, note, canvas.palette.bad());
+        row += 1;
+    }
+    if !view.limits.is_empty() {
+        row = verdict(canvas, inside, row, view);
+        for limit in view.limits {
+            if row + 2 < inside.height {
+                row += self::limit(canvas, rows(inside, row, 2), limit);
+            }
+        }
+    }
+    generator(canvas, inside, row, view);
+}
+
+/// Which limit holds most operations back, if one does.
+fn verdict(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &View<'_>) -> u16 {
+    let Some(most) = view.limits.iter().find(|limit| limit.decided >= 0.25) else {
+        canvas.text(inside, 1, row, "no limit is reached", canvas.palette.good());
+        return row + 1;
+    };
+    let column = canvas.text(inside, 1, row, &format!("{} ", most.name), canvas.palette.odd().patch(Palette::strong()));
+    canvas.text(inside, column, row, &format!("decides {}", percent(most.decided)), canvas.palette.odd());
+    row + 1
+}
+
+/// Its name and how much of it is used; in a second line what is left of its credits. Returns how many lines it took.
+fn limit(canvas: &mut Canvas<'_>, area: Rect, limit: &LimitNow) -> u16 {
+    let name = (area.width / 2).min(28);
+    canvas.text(Rect { width: name, ..area }, 1, 0, &limit.name, Style::new());
+    let style = if limit.used > 0.95 { canvas.palette.odd() } else { canvas.palette.good() };
+    let used = format!("{:>5.0} % ", 100.0 * limit.used);
+    let width = area.width.saturating_sub(name + 1 + used.len() as u16);
+    canvas.bar(area, name + 1, 0, (width, limit.used), style);
+    canvas.right(area, name, 0, &used, Style::new());
+    let Some((share, lasts)) = limit.credits else { return 1 };
+    let lasts = lasts.map_or_else(String::new, |lasts| format!(", empty in {}", clock(lasts)));
+    let style = if share < 0.1 { canvas.palette.odd() } else { Palette::faint() };
+    canvas.text(area, 3, 1, &format!("credits {}{lasts}", percent(share)), style);
+    2
+}
+
+fn generator(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &View<'_>) {
+    let now = view.now();
+    let depth: u32 = match view.chosen.and_then(|chosen| view.jobs.get(chosen)) {
+        Some((facts, _)) => facts.depth,
+        None => view.jobs.iter().filter(|(_, track)| track.running > 0).map(|(facts, _)| facts.depth).sum(),
+    };
+    let in_flight = now.in_flight.map_or_else(|| "-".to_owned(), |mean| significant(mean, 3));
+    let pieces =
+        [("in flight ", Palette::faint()), (&in_flight, Palette::strong()), (&format!(" of {depth}"), Style::new())];
+    canvas.line(Rect { x: inside.x + 1, width: inside.width.saturating_sub(1), ..inside }, row, &pieces);
+    if now.errors > 0 {
+        canvas.right(inside, 0, row, &format!("{} errors ", count(now.errors as f64)), canvas.palette.bad());
+    }
+    if let Some((p50, p99)) = now.lateness {
+        canvas.text(inside, 1, row + 1, &format!("late by p50 {p50}, p99 {p99}"), Style::new());
+    }
+    let workers: usize = view.jobs.iter().map(|(facts, _)| facts.workers.len()).sum();
+    let row = row + 1 + u16::from(now.lateness.is_some());
+    canvas.text(inside, 1, row, &format!("{} of {workers} workers run", view.all.running), Palette::faint());
+}

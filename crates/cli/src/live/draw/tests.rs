@@ -1,0 +1,118 @@
+//! Screens as they are drawn from made-up figures, cell by cell, in files beside this one. After a change that is wanted:
+//! `FATHOM_ACCEPT=1 cargo test -p cli live`, and look at the difference.
+
+use std::path::Path;
+
+use super::*;
+use crate::live::sampler::{Sampler, example};
+
+/// The text of a screen.
+fn text(buffer: &Buffer) -> String {
+    let row = |y| {
+        let row: String = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect();
+        row.trim_end().to_owned() + "\n"
+    };
+    (0..buffer.area.height).map(row).collect()
+}
+
+fn drawn(view: &View<'_>, width: u16, height: u16) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    draw(view, &mut buffer, Palette::Many);
+    buffer
+}
+
+#[track_caller]
+fn assert_screen(name: &str, view: &View<'_>, width: u16, height: u16) {
+    let found = text(&drawn(view, width, height));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/live/draw/screens").join(format!("{name}.txt"));
+    if std::env::var_os("FATHOM_ACCEPT").is_some() {
+        std::fs::write(&path, &found).expect("the screens can be written");
+    }
+    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == wanted, "{name} is drawn differently; it is now\n{found}");
+}
+
+/// What is drawn of a made-up run.
+fn view<'a>(facts: &'a [JobFacts], sampler: &'a Sampler) -> View<'a> {
+    View {
+        title: "fathom run",
+        lead: "",
+        making: None,
+        elapsed: Duration::from_secs(42),
+        eta: Some(Duration::from_secs(78)),
+        fraction: Some(0.35),
+        jobs: facts.iter().zip(&sampler.jobs).collect(),
+        all: &sampler.all,
+        chosen: None,
+        window: Duration::from_secs(60),
+        limits: &sampler.limits,
+        notes: &[],
+        metrics: None,
+        paused: false,
+        help: false,
+    }
+}
+
+#[test]
+fn one_job_of_reads_fills_screens_of_every_size() {
+    let (facts, sampler) = example::reads();
+    let view = view(&facts, &sampler);
+    assert_screen("reads-80x24", &view, 80, 24);
+    assert_screen("reads-120x40", &view, 120, 40);
+    assert_screen("reads-20x5", &view, 20, 5);
+}
+
+#[test]
+fn reads_and_writes_have_graphs_of_their_own_and_limits_are_named() {
+    let (facts, sampler) = example::mixed_on_a_model();
+    let notes = ["logs: /mnt/x cannot be opened: Permission denied; run as its owner".to_owned()];
+    let metrics = Some("http://127.0.0.1:9184/metrics");
+    let view = View { chosen: Some(0), notes: &notes, metrics, ..view(&facts, &sampler) };
+    assert_screen("mixed-100x30", &view, 100, 30);
+    assert_screen("mixed-200x60", &view, 200, 60);
+    assert_screen("mixed-60x16", &View { paused: true, ..view }, 60, 16);
+}
+
+#[test]
+fn many_jobs_scroll_around_the_chosen_one() {
+    let (facts, sampler) = example::many(40);
+    let view = View { chosen: Some(20), ..view(&facts, &sampler) };
+    let screen = text(&drawn(&view, 100, 30));
+    assert!(screen.contains("job-20") && !screen.contains("job-39") && screen.contains(" of 41"), "{screen}");
+    assert!(text(&drawn(&View { chosen: Some(39), ..view }, 100, 30)).contains("job-39"));
+}
+
+#[test]
+fn before_anything_is_known_and_in_the_help_there_is_something_to_read() {
+    let sampler = Sampler::new();
+    let making = Making { path: "/data/test.bin".to_owned(), share: 0.5 };
+    let view = View { making: Some(&making), fraction: None, eta: None, ..view(&[], &sampler) };
+    let screen = text(&drawn(&view, 80, 24));
+    assert!(screen.contains(" 50.0%  writing /data/test.bin before the run"), "{screen}");
+    assert_screen("help-80x24", &View { help: true, ..view }, 80, 24);
+}
+
+#[test]
+fn no_size_of_a_terminal_and_no_name_of_a_job_break_the_screen() {
+    let (mut facts, sampler) = example::mixed_on_a_model();
+    facts[0].name = "\u{1b}[31mnäme\t漢字".repeat(20);
+    let whole = view(&facts, &sampler);
+    for (width, height) in
+        [(0, 0), (1, 1), (2, 40), (20, 5), (44, 14), (45, 15), (70, 14), (300, 4), (300, 100), (8, 200)]
+    {
+        for help in [false, true] {
+            for chosen in [None, Some(0), Some(7)] {
+                let buffer = drawn(&View { help, chosen, ..whole.clone() }, width, height);
+                assert!(!text(&buffer).contains('\u{1b}'), "a name must not speak to the terminal");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_colours_nothing_is_coloured() {
+    let (facts, sampler) = example::mixed_on_a_model();
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 40));
+    draw(&view(&facts, &sampler), &mut buffer, Palette::Plain);
+    assert!(buffer.content.iter().all(|cell| cell.fg == ratatui_core::style::Color::Reset));
+}

@@ -1,0 +1,294 @@
+//! `--live`: a full screen while a run goes on.
+//!
+//! One thread of its own looks at the [`Scope`] twice a second, draws, and reads keys. It asks workers nothing and keeps
+//! nobody: what it cannot see in time it sees the next time. `draw` is pure; only `tty` knows that there is a terminal.
+
+mod draw;
+mod history;
+mod keys;
+mod sampler;
+mod tty;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ratatui_core::buffer::Buffer;
+use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::{flag, low_level};
+
+use crate::scope::{Scope, Seen};
+use crate::terminal::{Terminal, tell};
+use draw::{Palette, View};
+use keys::Key;
+use sampler::{Sampler, TICK};
+use tty::Tty;
+
+/// A screen that is on.
+pub(crate) struct Live {
+    thread: JoinHandle<()>,
+    over: Arc<AtomicBool>,
+}
+
+/// A screen that can be turned on.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    tty: Tty,
+    title: String,
+}
+
+impl Ready {
+    /// Looks whether there is a terminal, before anything is touched.
+    ///
+    /// # Errors
+    /// Why there is none, with the remedy.
+    pub(crate) fn new(title: &str) -> Result<Self, String> {
+        Ok(Self { tty: Tty::open()?, title: title.to_owned() })
+    }
+
+    /// Turns the screen on.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    pub(crate) fn begin(self, scope: Scope, metrics: Option<String>) -> std::io::Result<Live> {
+        let wishes = Wishes::listen()?;
+        give_back_on_panic();
+        let over = Arc::new(AtomicBool::new(false));
+        let (seen_over, Self { tty, title }) = (Arc::clone(&over), self);
+        let desk = Desk { tty, title, scope, metrics, wishes, controls: Controls::default(), sampler: Sampler::new() };
+        let thread = std::thread::Builder::new().name("live".into()).spawn(move || desk.attend(&seen_over))?;
+        Ok(Live { thread, over })
+    }
+}
+
+impl Live {
+    /// Turns the screen off; the terminal is then as it was.
+    pub(crate) fn end(self) {
+        self.over.store(true, Ordering::Release);
+        // It has given the terminal back also where it broke down.
+        let _ = self.thread.join();
+        tty::give_back();
+    }
+}
+
+/// The message of somebody who breaks down has to be seen, and the terminal to be usable afterwards.
+fn give_back_on_panic() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        BROKEN.store(true, Ordering::Release);
+        tty::give_back();
+        before(info);
+    }));
+}
+
+/// Somebody broke down: the screen stays off, so that what was said can be read.
+static BROKEN: AtomicBool = AtomicBool::new(false);
+
+/// What signals ask for.
+struct Wishes {
+    /// An end of the run.
+    end: Arc<AtomicBool>,
+    /// To stand still, as on Ctrl-Z.
+    stop: Arc<AtomicBool>,
+    /// To go on after that.
+    resume: Arc<AtomicBool>,
+}
+
+impl Wishes {
+    fn listen() -> std::io::Result<Self> {
+        let wishes = Self { end: Arc::default(), stop: Arc::default(), resume: Arc::default() };
+        for (signal, wish) in
+            [(SIGINT, &wishes.end), (SIGTERM, &wishes.end), (SIGTSTP, &wishes.stop), (SIGCONT, &wishes.resume)]
+        {
+            flag::register(signal, Arc::clone(wish))?;
+        }
+        Ok(wishes)
+    }
+}
+
+/// What keys have set.
+#[derive(Clone, Debug)]
+struct Controls {
+    /// Which of [`WINDOWS`].
+    window: usize,
+    /// Which job; all where it is none.
+    chosen: Option<usize>,
+    paused: bool,
+    help: bool,
+}
+
+/// How much time graphs can span, in seconds.
+const WINDOWS: [u64; 8] = [15, 30, 60, 120, 300, 900, 3600, 14_400];
+
+impl Default for Controls {
+    fn default() -> Self {
+        Self { window: 2, chosen: None, paused: false, help: false }
+    }
+}
+
+impl Controls {
+    /// Does what a key asks for, where there are so many jobs.
+    fn press(&mut self, key: Key, jobs: usize) {
+        if std::mem::take(&mut self.help) {
+            return;
+        }
+        match key {
+            Key::Pause => self.paused = !self.paused,
+            Key::Longer => self.window = (self.window + 1).min(WINDOWS.len() - 1),
+            Key::Shorter => self.window = self.window.saturating_sub(1),
+            Key::Next if jobs > 1 => {
+                self.chosen = Some(self.chosen.map_or(0, |chosen| chosen + 1)).filter(|next| *next < jobs)
+            }
+            Key::Previous if jobs > 1 => {
+                self.chosen = self.chosen.map_or(Some(jobs - 1), |chosen| chosen.checked_sub(1))
+            }
+            Key::All => self.chosen = None,
+            Key::Help => self.help = true,
+            Key::Quit | Key::Next | Key::Previous | Key::Other => {}
+        }
+    }
+}
+
+/// Where it is all seen to.
+struct Desk {
+    tty: Tty,
+    title: String,
+    scope: Scope,
+    metrics: Option<String>,
+    wishes: Wishes,
+    controls: Controls,
+    sampler: Sampler,
+}
+
+/// How long an end may take before it is said why.
+const END_SOON: Duration = Duration::from_secs(1);
+
+impl Desk {
+    fn attend(mut self, over: &AtomicBool) {
+        let palette = palette();
+        let (mut looked, mut frozen) = (None::<Instant>, None::<(Sampler, Seen)>);
+        let mut seen = self.scope.look();
+        while !over.load(Ordering::Acquire) && !self.wishes.end.load(Ordering::Relaxed) {
+            self.see_to_signals();
+            let pressed = self.keys();
+            let due = looked.is_none_or(|looked| looked.elapsed() >= TICK);
+            if due {
+                looked = Some(Instant::now());
+                seen = self.scope.look();
+                self.sampler.look(seen.subject.as_ref());
+            }
+            match (self.controls.paused, &frozen) {
+                (true, None) => frozen = Some((self.sampler.clone(), seen.clone())),
+                (false, Some(_)) => frozen = None,
+                _ => {}
+            }
+            let area = self.tty.area();
+            if self.tty.is_taken() && (due || pressed || self.tty.is_new(area)) {
+                let (sampler, seen) = frozen.as_ref().map_or((&self.sampler, &seen), |(sampler, seen)| (sampler, seen));
+                let mut screen = Buffer::empty(area);
+                draw::draw(&self.view(sampler, seen), &mut screen, palette);
+                // A terminal that has gone is no reason to end a run.
+                let _ = self.tty.show(screen);
+            }
+        }
+        tty::give_back();
+        self.wait_for_the_end(over);
+    }
+
+    /// Takes the terminal whenever it is ours, and gives it back before the process stands still.
+    fn see_to_signals(&mut self) {
+        if self.wishes.stop.swap(false, Ordering::Relaxed) {
+            tty::give_back();
+            let _ = low_level::emulate_default_handler(SIGTSTP);
+        }
+        let resumed = self.wishes.resume.swap(false, Ordering::Relaxed);
+        if (resumed || !self.tty.is_taken()) && !BROKEN.load(Ordering::Acquire) && self.tty.in_foreground() {
+            let _ = self.tty.take();
+        }
+    }
+
+    /// Does what was typed. Returns whether anything was.
+    fn keys(&mut self) -> bool {
+        if !self.tty.is_taken() {
+            std::thread::sleep(tty::KEY_WAIT);
+            return false;
+        }
+        let jobs = self.sampler.jobs.len();
+        let typed = keys::read(&self.tty.typed());
+        for &key in &typed {
+            if key == Key::Quit {
+                // As on Ctrl-C, so that there is one way to end.
+                let _ = low_level::raise(SIGINT);
+                break;
+            }
+            self.controls.press(key, jobs);
+        }
+        !typed.is_empty()
+    }
+
+    fn view<'a>(&'a self, sampler: &'a Sampler, seen: &'a Seen) -> View<'a> {
+        let jobs = sampler.subject.iter().flat_map(|subject| &subject.jobs).zip(&sampler.jobs).collect();
+        let moment = seen.moment.as_ref();
+        View {
+            title: &self.title,
+            lead: &seen.lead,
+            making: seen.making.as_ref(),
+            elapsed: moment.map(|moment| moment.elapsed).unwrap_or_default(),
+            eta: moment.and_then(|moment| moment.eta),
+            fraction: moment.and_then(|moment| moment.fraction),
+            jobs,
+            all: &sampler.all,
+            chosen: self.controls.chosen,
+            window: Duration::from_secs(WINDOWS[self.controls.window]),
+            limits: &sampler.limits,
+            notes: &seen.notes,
+            metrics: self.metrics.as_deref(),
+            paused: self.controls.paused,
+            help: self.controls.help,
+        }
+    }
+
+    /// Says why it takes long, where it does.
+    fn wait_for_the_end(&self, over: &AtomicBool) {
+        let began = Instant::now();
+        while !over.load(Ordering::Acquire) {
+            std::thread::sleep(Duration::from_millis(20));
+            if began.elapsed() > END_SOON {
+                tell("fathom: what is in flight is waited for; Ctrl-C ends at once, without results\n");
+                return;
+            }
+        }
+    }
+}
+
+fn palette() -> Palette {
+    let many = std::env::var("TERM").is_ok_and(|term| term.contains("256"))
+        || std::env::var_os("COLORTERM").is_some_and(|value| !value.is_empty());
+    match (Terminal::stderr().colour, many) {
+        (false, _) => Palette::Plain,
+        (true, true) => Palette::Many,
+        (true, false) => Palette::Sixteen,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_go_through_jobs_and_spans_and_stay_within() {
+        let mut controls = Controls::default();
+        let mut press = |keys: &[Key], jobs| {
+            keys.iter().for_each(|key| controls.press(*key, jobs));
+            (controls.chosen, WINDOWS[controls.window])
+        };
+        assert_eq!(press(&[Key::Next, Key::Next], 3), (Some(1), 60));
+        assert_eq!(press(&[Key::Next, Key::Next], 3), (None, 60));
+        assert_eq!(press(&[Key::Previous, Key::Longer], 3), (Some(2), 120));
+        assert_eq!(press(&[Key::All, Key::Next], 1), (None, 120));
+        assert_eq!(press(&[Key::Shorter; 20], 1), (None, 15));
+        assert_eq!(press(&[Key::Longer; 20], 1), (None, 14_400));
+        assert_eq!(press(&[Key::Help, Key::Shorter, Key::Shorter], 1), (None, 3600), "any key closes the help");
+    }
+}

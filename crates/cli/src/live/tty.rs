@@ -1,0 +1,261 @@
+//! The terminal: taken for a full screen, given back as it was, whatever happens.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ratatui_core::buffer::{Buffer, Cell};
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Modifier};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+};
+
+/// How long a look at the keyboard takes where no key is pressed: shorter than anybody presses Ctrl-C twice, of which the
+/// second ends the program at once.
+pub(super) const KEY_WAIT: Duration = Duration::from_millis(20);
+
+/// The other screen, no cursor, no wrapping, nothing on it.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[0m\x1b[2J";
+/// All of that undone.
+const LEAVE: &str = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+/// Terminals that know it show what is between at once; the others do not mind.
+const FRAME: (&str, &str) = ("\x1b[?2026h", "\x1b[?2026l");
+
+/// What the terminal was before it was taken; `None` while it is not.
+static TAKEN: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
+
+/// Gives the terminal back. It may be called at any time, by anybody, and again.
+pub(super) fn give_back() {
+    // Who breaks down while he holds it has not got far.
+    let taken = match TAKEN.try_lock() {
+        Ok(mut taken) => taken.take(),
+        Err(_) => None,
+    };
+    if let Some((keys, before)) = taken {
+        let mut out = io::stderr();
+        let _ = out.write_all(LEAVE.as_bytes()).and_then(|()| out.flush());
+        let _ = tcsetattr(&keys, OptionalActions::Flush, &before);
+    }
+}
+
+/// The terminal of standard error, and the keyboard that belongs to it.
+#[derive(Debug)]
+pub(super) struct Tty {
+    keys: File,
+    /// What is on the screen; `None` where that is not known.
+    shown: Option<Buffer>,
+    /// Whether it shows what is beyond ASCII.
+    unicode: bool,
+}
+
+impl Tty {
+    /// The terminal, if there is one that can show a full screen.
+    ///
+    /// # Errors
+    /// Why it cannot, with the remedy.
+    pub(super) fn open() -> Result<Self, String> {
+        let remedy = "leave --live out: progress is told in lines there";
+        if !io::stderr().is_terminal() {
+            return Err(format!(
+                "--live: standard error is no terminal, and the full screen would be drawn there; {remedy}"
+            ));
+        }
+        if std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb") {
+            return Err(format!("--live: this terminal cannot show a full screen (TERM is dumb or not set); {remedy}"));
+        }
+        let of_input = || io::stdin().as_fd().try_clone_to_owned().map(File::from).ok();
+        let keys = File::open("/dev/tty").ok().or_else(|| of_input().filter(IsTerminal::is_terminal));
+        let keys =
+            keys.ok_or_else(|| format!("--live: this terminal has no keyboard (/dev/tty cannot be opened); {remedy}"))?;
+        Ok(Self { keys, shown: None, unicode: speaks_unicode() })
+    }
+
+    /// Whether the terminal is ours to use: a job in the background that touches it is stopped.
+    pub(super) fn in_foreground(&self) -> bool {
+        tcgetpgrp(&self.keys).is_ok_and(|group| group == rustix::process::getpgrp())
+    }
+
+    pub(super) fn is_taken(&self) -> bool {
+        TAKEN.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Takes the terminal. Signals of the keyboard stay what they are.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    pub(super) fn take(&mut self) -> io::Result<()> {
+        self.shown = None;
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match taken.take() {
+            Some((_, before)) => before,
+            None => tcgetattr(&self.keys)?,
+        };
+        let mut raw = before.clone();
+        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
+        raw.input_modes.remove(InputModes::IXON | InputModes::ICRNL);
+        raw.special_codes[SpecialCodeIndex::VMIN] = 0;
+        raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // Ctrl-\ would end the program without giving anything back.
+        raw.special_codes[SpecialCodeIndex::VQUIT] = 0;
+        *taken = Some((self.keys.as_fd().try_clone_to_owned()?, before));
+        tcsetattr(&self.keys, OptionalActions::Now, &raw)?;
+        write(ENTER)
+    }
+
+    /// What was typed; waits for [`KEY_WAIT`] where nothing was.
+    pub(super) fn typed(&mut self) -> Vec<u8> {
+        let mut room = [0; 64];
+        match self.keys.read(&mut room) {
+            Ok(read) if read > 0 => room[..read].to_vec(),
+            _ => {
+                std::thread::sleep(KEY_WAIT);
+                Vec::new()
+            }
+        }
+    }
+
+    /// What there is room for.
+    pub(super) fn area(&self) -> Rect {
+        let size = tcgetwinsize(io::stderr()).ok().map(|size| (size.ws_col, size.ws_row));
+        let (width, height) = size.filter(|(width, height)| *width > 0 && *height > 0).unwrap_or((80, 24));
+        Rect::new(0, 0, width.min(1000), height.min(500))
+    }
+
+    /// Whether something else is on the screen than was drawn for an area of this size.
+    pub(super) fn is_new(&self, area: Rect) -> bool {
+        self.shown.as_ref().is_none_or(|shown| shown.area != area)
+    }
+
+    /// Shows a screen: of the one before only what is different.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    pub(super) fn show(&mut self, mut screen: Buffer) -> io::Result<()> {
+        if !self.unicode {
+            screen.content.iter_mut().for_each(in_ascii);
+        }
+        let mut out = FRAME.0.to_owned();
+        let empty = Buffer::empty(screen.area);
+        let known = self.shown.as_ref().filter(|shown| shown.area == screen.area);
+        if known.is_none() {
+            out.push_str("\x1b[0m\x1b[2J");
+        }
+        let changed = known.unwrap_or(&empty).diff(&screen);
+        if known.is_some() && changed.is_empty() {
+            return Ok(());
+        }
+        cells(&mut out, &changed);
+        out.push_str(FRAME.1);
+        self.shown = Some(screen);
+        write(&out)
+    }
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stderr();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// The bytes that change cells.
+fn cells(out: &mut String, changed: &[(u16, u16, &Cell)]) {
+    let mut at = None;
+    let mut style = None;
+    for &(x, y, cell) in changed {
+        if at != Some((x, y)) {
+            out.push_str(&format!("\x1b[{};{}H", y + 1, x + 1));
+        }
+        let wanted = (cell.fg, cell.modifier);
+        if style != Some(wanted) {
+            out.push_str(&sgr(cell.fg, cell.modifier));
+            style = Some(wanted);
+        }
+        out.push_str(cell.symbol());
+        // Beyond a wide symbol the column is better set anew.
+        at = cell.symbol().is_ascii().then_some((x + 1, y)).or_else(|| is_narrow(cell.symbol()).then_some((x + 1, y)));
+    }
+    out.push_str("\x1b[0m");
+}
+
+/// What is drawn here besides ASCII: braille, blocks and lines.
+fn is_narrow(symbol: &str) -> bool {
+    symbol.chars().all(|symbol| ('\u{2500}'..='\u{28ff}').contains(&symbol))
+}
+
+fn sgr(colour: Color, modifier: Modifier) -> String {
+    let mut codes = "\x1b[0".to_owned();
+    for (flag, code) in [(Modifier::BOLD, ";1"), (Modifier::DIM, ";2"), (Modifier::REVERSED, ";7")] {
+        if modifier.contains(flag) {
+            codes.push_str(code);
+        }
+    }
+    match colour {
+        Color::Red => codes.push_str(";31"),
+        Color::Green => codes.push_str(";32"),
+        Color::Blue => codes.push_str(";34"),
+        Color::Magenta => codes.push_str(";35"),
+        Color::Cyan => codes.push_str(";36"),
+        Color::Indexed(index) => codes.push_str(&format!(";38;5;{index}")),
+        _ => {}
+    }
+    codes.push('m');
+    codes
+}
+
+/// Whether the terminal can show braille: by the locale, and not on the console of Linux, which has no room for it.
+fn speaks_unicode() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default().to_lowercase();
+    let console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
+    (locale.contains("utf-8") || locale.contains("utf8")) && !console
+}
+
+/// A cell in ASCII.
+fn in_ascii(cell: &mut Cell) {
+    let Some(symbol) = cell.symbol().chars().next().filter(|symbol| !symbol.is_ascii()) else { return };
+    cell.set_char(match symbol {
+        '─' => '-',
+        '━' | '█' | '▉' | '▊' | '▋' | '▌' => '#',
+        '│' => '|',
+        '╭' | '╮' | '╰' | '╯' => '+',
+        '▍' | '▎' | '▏' | '·' => '.',
+        '≤' => '<',
+        '×' => 'x',
+        // By how many dots are set.
+        '\u{2800}'..='\u{28ff}' => {
+            [' ', '.', '.', ':', ':', '+', '+', '#', '#'][(symbol as u32 & 0xff).count_ones() as usize]
+        }
+        _ => '?',
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui_core::style::Style;
+
+    #[test]
+    fn only_what_is_different_is_written() {
+        let area = Rect::new(0, 0, 8, 2);
+        let (before, mut after) = (Buffer::empty(area), Buffer::empty(area));
+        after.set_string(2, 1, "ab", Style::new().fg(Color::Indexed(33)).add_modifier(Modifier::BOLD));
+        after.set_string(6, 1, "⣿", Style::new());
+        let mut out = String::new();
+        cells(&mut out, &before.diff(&after));
+        assert_eq!(out, "\x1b[2;3H\x1b[0;1;38;5;33mab\x1b[2;7H\x1b[0m⣿\x1b[0m");
+    }
+
+    #[test]
+    fn everything_has_a_place_in_ascii() {
+        let shown = |symbol: char| {
+            let mut cell = Cell::EMPTY;
+            cell.set_char(symbol);
+            in_ascii(&mut cell);
+            cell.symbol().to_owned()
+        };
+        assert_eq!("a─╭⣿⡀█≤×ü".chars().map(shown).collect::<String>(), "a-+#.#<x?");
+    }
+}

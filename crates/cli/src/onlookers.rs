@@ -1,0 +1,90 @@
+//! Those who look on while a command measures: a full screen, and programs that scrape.
+
+use std::net::{SocketAddr, TcpListener};
+
+use crate::args::Scrape;
+use crate::live::{Live, Ready};
+use crate::scope::Scope;
+use crate::terminal::tell;
+use crate::{endpoint, metrics};
+
+/// Who is to look on, with all they need in their hands: nothing can be refused to them later.
+#[derive(Debug, Default)]
+pub(crate) struct Invited {
+    metrics: Option<(TcpListener, SocketAddr)>,
+    live: Option<Ready>,
+}
+
+/// The port that examples name.
+const PORT: u16 = 9184;
+
+impl Invited {
+    /// Listens, and looks for a terminal, before anything is touched.
+    ///
+    /// # Errors
+    /// What cannot be had, with the remedy.
+    pub(crate) fn invite(scrape: &Scrape, live: Option<&str>) -> Result<Self, String> {
+        let live = live.map(Ready::new).transpose()?;
+        let metrics = scrape.metrics.as_deref().map(|text| listen(text, scrape.insecure)).transpose()?;
+        Ok(Self { metrics, live })
+    }
+
+    /// Begins to show them what is in the scope, if there is anybody.
+    pub(crate) fn begin(self) -> Option<Onlookers> {
+        if self.metrics.is_none() && self.live.is_none() {
+            return None;
+        }
+        let scope = Scope::default();
+        let address = self.metrics.and_then(|listening| answer(listening, &scope));
+        let live = self.live.and_then(|ready| match ready.begin(scope.clone(), address) {
+            Ok(live) => Some(live),
+            Err(error) => {
+                tell(&format!("fathom: --live: cannot be shown: {error}\n"));
+                None
+            }
+        });
+        Some(Onlookers { scope, live })
+    }
+}
+
+fn listen(text: &str, insecure: bool) -> Result<(TcpListener, SocketAddr), String> {
+    let remedy = "or add --insecure where that is wanted";
+    let address = endpoint::address(text, PORT, insecure, remedy)
+        .map_err(|(problem, remedy)| format!("--metrics {text}: {problem}; {remedy}"))?;
+    let listener = endpoint::listen(address)?;
+    let address = listener.local_addr().unwrap_or(address);
+    Ok((listener, address))
+}
+
+/// Answers those who scrape. Returns where.
+fn answer((listener, address): (TcpListener, SocketAddr), scope: &Scope) -> Option<String> {
+    let seen = scope.clone();
+    match endpoint::answer(listener, move || metrics::exposition(&seen.look())) {
+        Ok(()) => {
+            tell(&format!("fathom: metrics at http://{address}/metrics\n"));
+            Some(format!("http://{address}/metrics"))
+        }
+        Err(error) => {
+            tell(&format!("fathom: --metrics: nobody can be answered: {error}\n"));
+            None
+        }
+    }
+}
+
+/// Those who look on.
+pub(crate) struct Onlookers {
+    pub(crate) scope: Scope,
+    live: Option<Live>,
+}
+
+impl Onlookers {
+    /// Whether the terminal shows a full screen.
+    pub(crate) fn fill_screen(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Turns the screen off. Those who scrape are answered until the program ends.
+    pub(crate) fn end_screen(&mut self) {
+        self.live.take().into_iter().for_each(Live::end);
+    }
+}

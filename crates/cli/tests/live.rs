@@ -1,0 +1,213 @@
+//! `--live` in a terminal of its own: it begins, follows the size of the terminal, ends, and gives the terminal back.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use common::json::Json;
+use common::{Scratch, fathom, run, words};
+
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
+const NULL: &str = "--name=n --ioengine=null --rw=randread --bs=4k --size=1g --iodepth=8 --time_based";
+
+/// A terminal in which fathom runs, by `script` of util-linux.
+struct Terminal {
+    script: Child,
+    shown: Arc<Mutex<Vec<u8>>>,
+    scratch: Scratch,
+}
+
+impl Terminal {
+    /// Runs fathom with the words of a line. The modes of the terminal are kept before and after.
+    fn run(line: &str) -> Self {
+        let scratch = Scratch::new();
+        let file = |name: &str| scratch.text(name);
+        let command = format!(
+            "stty cols 100 rows 30; stty -g > {}; tty > {}; sh -c 'echo $$ > {}; exec {} {line}' > {}; echo $? > {}; stty -g > {}",
+            file("before"),
+            file("tty"),
+            file("pid"),
+            env!("CARGO_BIN_EXE_fathom"),
+            file("out"),
+            file("code"),
+            file("after")
+        );
+        let mut script = Command::new("script")
+            .args(["-qfc", &command, "/dev/null"])
+            .env("TERM", "xterm-256color")
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("script of util-linux is installed");
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let (mut out, seen) = (script.stdout.take().unwrap(), Arc::clone(&shown));
+        std::thread::spawn(move || {
+            let mut room = [0; 4096];
+            while let Ok(read @ 1..) = out.read(&mut room) {
+                seen.lock().unwrap().extend_from_slice(&room[..read]);
+            }
+        });
+        Self { script, shown, scratch }
+    }
+
+    /// Everything that was written to the terminal.
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
+    }
+
+    /// What was written from now on until something is there.
+    #[track_caller]
+    fn wait_for(&self, from: usize, what: &str) -> usize {
+        let began = Instant::now();
+        loop {
+            let text = self.text();
+            if let Some(at) = text.get(from..).and_then(|text| text.find(what)) {
+                return from + at + what.len();
+            }
+            assert!(began.elapsed() < Duration::from_secs(30), "waited in vain for {what:?} in {:?}", text.get(from..));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.script.stdin.as_mut().unwrap().write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.scratch.path(name)).unwrap_or_default().trim().to_owned()
+    }
+
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.read("pid")]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+    }
+
+    /// What the process is, as `ps` shows it: `T` while it stands still.
+    fn state(&self) -> String {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.read("pid"))).unwrap_or_default();
+        stat.rsplit_once(") ").map_or_else(String::new, |(_, rest)| rest[..1].to_owned())
+    }
+
+    /// Waits for the end: the exit code and what standard output carried. The terminal has to be what it was.
+    #[track_caller]
+    fn end(mut self) -> (String, String) {
+        let began = Instant::now();
+        while self.script.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < Duration::from_secs(60), "it does not end: {}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let text = self.text();
+        assert_eq!(text.matches(ENTER).count(), text.matches(LEAVE).count(), "taken and given back");
+        assert!(text.rfind(LEAVE) > text.rfind(ENTER) && text.rfind("\x1b[?25h") > text.rfind("\x1b[?25l"), "{text:?}");
+        assert_eq!(self.read("before"), self.read("after"), "the modes of the terminal are others");
+        (self.read("code"), std::fs::read_to_string(self.scratch.path("out")).unwrap())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.script.kill();
+        let _ = self.script.wait();
+    }
+}
+
+#[test]
+fn it_begins_follows_the_terminal_and_stops_at_a_key() {
+    let mut terminal = Terminal::run(&format!("run --live {NULL} --runtime=60 --format json"));
+    let begun = terminal.wait_for(0, ENTER);
+    let drawn = terminal.wait_for(begun, "service latency");
+    terminal.press("?");
+    let help = terminal.wait_for(drawn, "any key goes back");
+    terminal.press("x");
+    let back = terminal.wait_for(help, "service latency");
+    terminal.press("-p");
+    // Only what is different is written: of `2 min ago` one digit.
+    let paused = terminal.wait_for(back, "display paused");
+    let resized = Command::new("stty").args(["-F", &terminal.read("tty"), "cols", "20", "rows", "5"]).status();
+    assert!(resized.is_ok_and(|status| status.success()));
+    terminal.wait_for(paused, "q stop");
+    terminal.press("q");
+    let (code, out) = terminal.end();
+    assert_eq!(code, "130");
+    assert_eq!(Json::read(&out).text("outcome"), "interrupted");
+}
+
+#[test]
+fn the_terminal_is_given_back_at_the_end_and_results_are_printed() {
+    let terminal = Terminal::run(&format!("run --live {NULL} --runtime=1"));
+    terminal.wait_for(0, ENTER);
+    let (code, out) = terminal.end();
+    assert!(["0", "4"].contains(&code.as_str()), "{code}");
+    assert!(out.contains("IOPS") && !out.contains('\x1b'), "{out}");
+}
+
+#[test]
+fn the_terminal_is_given_back_after_a_signal() {
+    for (name, code) in [("TERM", "143"), ("INT", "130")] {
+        let terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
+        let begun = terminal.wait_for(0, ENTER);
+        terminal.wait_for(begun, "IOPS");
+        terminal.signal(name);
+        let (found, out) = terminal.end();
+        assert_eq!(found, code);
+        assert!(out.contains("IOPS"), "results so far: {out}");
+    }
+}
+
+#[test]
+fn a_process_that_stands_still_has_given_the_terminal_back() {
+    let mut terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
+    let begun = terminal.wait_for(0, ENTER);
+    terminal.wait_for(begun, "IOPS");
+    terminal.signal("TSTP");
+    let left = terminal.wait_for(begun, LEAVE);
+    let began = Instant::now();
+    while terminal.state() != "T" {
+        assert!(began.elapsed() < Duration::from_secs(30), "it does not stand still: {}", terminal.state());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(terminal.read("before"), {
+        let of = Command::new("stty").args(["-F", &terminal.read("tty"), "-g"]).output().unwrap();
+        String::from_utf8_lossy(&of.stdout).trim().to_owned()
+    });
+    terminal.signal("CONT");
+    let again = terminal.wait_for(left, ENTER);
+    terminal.wait_for(again, "service latency");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, "130");
+}
+
+#[test]
+fn what_a_model_does_now_is_on_the_screen() {
+    let volume = "aws/gp2,size=100GiB";
+    let mut terminal = Terminal::run(&format!(
+        "run --live --on {volume} --name=m --rw=randread --iodepth=64 --runtime=60 --time_based"
+    ));
+    let begun = terminal.wait_for(0, ENTER);
+    terminal.wait_for(begun, "decides");
+    terminal.wait_for(begun, "credits");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, "130");
+}
+
+#[test]
+fn without_a_terminal_it_is_refused_before_anything_is_touched() {
+    let scratch = Scratch::new();
+    let line = format!("--name=a --filename={} --rw=write --size=1m", scratch.text("data"));
+    for (words_of, told) in [
+        (format!("run --live {line}"), "--live: standard error is no terminal"),
+        (format!("run --live --progress plain {line}"), "cannot be used with"),
+        ("sim --live --on hdd/7200rpm --name=a --rw=randread".to_owned(), "use `fathom run --on VOLUME --live`"),
+    ] {
+        let outcome = run(&mut fathom(words(&words_of))).expect_code(2);
+        assert!(outcome.stderr.contains(told) && outcome.stdout.is_empty(), "{words_of}: {}", outcome.stderr);
+    }
+    assert!(scratch.names().is_empty());
+}

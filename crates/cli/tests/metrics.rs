@@ -1,0 +1,266 @@
+//! `--metrics`: what is told while it runs, to whoever asks and however.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::json::Json;
+use common::openmetrics::{Exposition, free_port, scrape};
+use common::{Running, Scratch, fathom, require, run, words};
+
+/// A run at work, and where it tells how it is getting on.
+struct Watched {
+    running: Running,
+    port: u16,
+}
+
+impl Watched {
+    fn start(line: &str) -> Self {
+        let port = free_port();
+        let words = words(&format!("{line} --metrics 127.0.0.1:{port}"));
+        Self { running: Running::start(fathom(words).stdin(std::process::Stdio::null())), port }
+    }
+
+    /// The first exposition of which something is true.
+    #[track_caller]
+    fn until(&mut self, what: &str, found: impl Fn(&Exposition) -> bool) -> Exposition {
+        let began = Instant::now();
+        loop {
+            let exposition = scrape(self.port).map(|text| Exposition::read(&text));
+            if let Some(exposition) = exposition.filter(&found) {
+                return exposition;
+            }
+            assert!(
+                !self.running.has_ended() && began.elapsed() < Duration::from_secs(60),
+                "waited in vain for {what}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Ends it as Ctrl-C does.
+    #[track_caller]
+    fn interrupt(self) -> common::Outcome {
+        self.running.signal("INT");
+        self.running.end().expect_code(130)
+    }
+}
+
+const NULL: &str = "run --name=n --ioengine=null --rw=randrw --bs=4k --size=1g --iodepth=8 --time_based";
+
+#[test]
+fn counters_grow_while_it_runs_and_end_with_the_final_values() {
+    let scratch = Scratch::new();
+    let file = scratch.write(
+        "two.fio",
+        "[global]\nioengine=null\nbs=4k\nrw=randread\niodepth=4\n[first]\nsize=400m\n[second]\nstonewall\nsize=1g\ntime_based\nruntime=30\n",
+    );
+    let prom = scratch.text("end.prom");
+    let mut watched = Watched::start(&format!("run {file} --format json -o {prom}"));
+    let of_first = ["job=\"first\"", "kind=\"read\""];
+    let second = watched.until("the second job", |seen| {
+        seen.find("fathom_operations_total", &["job=\"second\""]).is_some()
+            && seen.find("fathom_progress_ratio", &[]).is_some()
+    });
+    let before = second.find("fathom_operations_total", &["job=\"second\""]).unwrap();
+    watched.until("more", |seen| seen.find("fathom_operations_total", &["job=\"second\""]).unwrap() > before);
+    assert_eq!(second.find("fathom_operations_total", &of_first), Some(102_400.0));
+    assert_eq!(second.find("fathom_latency_seconds_count", &of_first), Some(102_400.0));
+    assert_eq!(second.find("fathom_running_workers", &["job=\"first\""]), Some(0.0));
+    assert_eq!(second.find("fathom_running_workers", &["job=\"second\""]), Some(1.0));
+    assert!(second.find("fathom_progress_ratio", &[]).is_some_and(|share| (0.0..=1.0).contains(&share)));
+    watched.interrupt();
+    let end = Exposition::read(&std::fs::read_to_string(prom).unwrap());
+    for name in ["fathom_operations_total", "fathom_bytes_total", "fathom_iops", "fathom_service_seconds_sum"] {
+        let (told, written) = (second.find(name, &of_first).unwrap(), end.find(name, &of_first).unwrap());
+        assert!((told - written).abs() <= written * 1e-9, "{name}: told {told}, written {written}");
+    }
+    for quantile in ["0.5", "0.95", "0.99", "0.999", "0.9999"] {
+        let labels = ["job=\"first\"", "kind=\"read\"", &format!("quantile=\"{quantile}\"")];
+        assert_eq!(second.find("fathom_service_seconds", &labels), end.find("fathom_service_seconds", &labels));
+    }
+}
+
+#[test]
+fn a_port_of_the_systems_choice_is_told() {
+    let outcome = run(&mut fathom(words(&format!("{NULL} --runtime=1 --metrics 127.0.0.1:0")))).expect_code(0);
+    assert!(outcome.stderr.contains("fathom: metrics at http://127.0.0.1:"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains(":0/metrics"), "{}", outcome.stderr);
+}
+
+#[test]
+fn hostile_clients_do_not_disturb_the_run() {
+    let mut watched = Watched::start(&format!("{NULL} --runtime=5 --format json"));
+    watched.until("the run", |seen| seen.find("fathom_operations_total", &[]).is_some());
+    let connect = |_| TcpStream::connect(("127.0.0.1", watched.port)).unwrap();
+    let silent: Vec<TcpStream> = (0..100).map(connect).collect();
+    let mut halves: Vec<TcpStream> = (0..20).map(connect).collect();
+    halves.iter_mut().for_each(|client| client.write_all(b"GET /met").unwrap());
+    let mut long = connect(0);
+    let _ = long.write_all(&vec![b'x'; 1 << 20]);
+    let mut slow = connect(0);
+    slow.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    let mut first = [0; 1];
+    slow.read_exact(&mut first).unwrap();
+    let seen = watched.until("an answer among them", |_| true);
+    assert!(seen.find("fathom_operations_total", &[]).is_some());
+    let outcome = watched.running.end().expect_code(0);
+    assert!(outcome.took < Duration::from_secs(20), "{:?}", outcome.took);
+    assert!(Json::read(&outcome.stdout).items("jobs").len() == 1);
+    drop((silent, halves, long, slow));
+}
+
+#[test]
+fn what_cannot_be_listened_at_is_refused_before_anything_is_touched() {
+    let scratch = Scratch::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let data = scratch.text("data");
+    let line = format!("run --name=a --filename={data} --rw=write --size=1m -o {}", scratch.text("x.json"));
+    for (words_of, told) in [
+        (format!("--metrics {taken}"), "another program listens there: name another port (0 for any that is free)"),
+        ("--metrics 0.0.0.0:9184".to_owned(), "use 127.0.0.1:9184, or add --insecure where that is wanted"),
+        ("--metrics here".to_owned(), "`here` is no address with a port; write, for example, 127.0.0.1:9184"),
+        ("--insecure".to_owned(), "--metrics <ADDRESS:PORT>"),
+    ] {
+        let outcome = run(&mut fathom(words(&format!("{line} {words_of}")))).expect_code(2);
+        assert!(outcome.stderr.contains(told), "{words_of}: {}", outcome.stderr);
+        assert_eq!((outcome.stdout.as_str(), scratch.names()), ("", Vec::new()), "{words_of}");
+    }
+    run(&mut fathom(words(&format!("{NULL} --runtime=1 --metrics 0.0.0.0:0 --insecure")))).expect_code(0);
+}
+
+#[test]
+fn suites_sweeps_and_simulations_tell_too() {
+    let scratch = Scratch::new();
+    let data = scratch.text("data");
+    let state = scratch.text("state");
+    let lines = [
+        format!("sweep --filename={data} --size=4m --budget 20s --depth-max 8"),
+        format!("suite run gcp-pd --target {data} --size 16m --scale 0.05 --state {state}"),
+        "sim --on hdd/7200rpm --name=s --rw=randread --iodepth=64 --runtime=4000d --time_based".to_owned(),
+    ];
+    for line in lines {
+        let mut watched = Watched::start(&line);
+        watched.until(&line, |seen| seen.find("fathom_operations_total", &[]).is_some_and(|ios| ios > 0.0));
+        watched.interrupt();
+    }
+}
+
+/// Everything that a run can tell: a closed loop on the null engine, and a schedule on a modelled volume with credits.
+fn told() -> Vec<Exposition> {
+    let lines = [
+        format!("{NULL} --runtime=30"),
+        "run --on aws/gp2,size=100GiB --name=p --rw=randread --iodepth=16 --rate_iops=500 --runtime=30 --time_based"
+            .to_owned(),
+    ];
+    let whole = |line: &String| {
+        let mut watched = Watched::start(line);
+        let seen = watched.until("all of it", |seen| {
+            let some = |name| seen.find(name, &[]).is_some();
+            let open =
+                !line.contains("rate_iops") || some("fathom_limit_credits_ratio") && some("fathom_lateness_seconds");
+            some("fathom_operations_total") && some("fathom_progress_ratio") && open
+        });
+        watched.interrupt();
+        seen
+    };
+    lines.iter().map(whole).collect()
+}
+
+/// The metrics of a page's tables, with their kinds and the beginnings of what they mean.
+fn documented() -> Vec<(String, String, String)> {
+    let page = std::fs::read_to_string(root().join("docs/metrics.md")).unwrap();
+    let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let rows = page.lines().filter(|line| line.starts_with("| `fathom_")).map(cells);
+    rows.map(|cells| (cells[1].trim_matches('`').to_owned(), cells[2].clone(), cells[4].clone())).collect()
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[test]
+fn the_page_of_metrics_lists_what_runs_and_servers_tell_and_nothing_else() {
+    let mut told = told();
+    let scratch = Scratch::new();
+    let prom = scratch.text("served.prom");
+    let port = free_port();
+    let serve = format!("serve custom,size=64MiB,iops=100000,latency=50us --listen 127.0.0.1:{port} -o {prom} --run");
+    let uri = format!("nbd://127.0.0.1:{port}");
+    let run_it =
+        format!("{} run --name=x --ioengine=nbd --uri={uri} --rw=randread --size=1m", env!("CARGO_BIN_EXE_fathom"));
+    run(fathom(words(&serve)).arg(run_it).env("XDG_RUNTIME_DIR", scratch.as_ref())).expect_code(0);
+    told.push(Exposition::read(&std::fs::read_to_string(prom).unwrap()));
+    let documented = documented();
+    let names: BTreeSet<String> = documented.iter().map(|(name, ..)| name.clone()).collect();
+    assert_eq!(names, told.iter().flat_map(Exposition::names).collect());
+    for (name, family) in told.iter().flat_map(|exposition| &exposition.0) {
+        let row = documented
+            .iter()
+            .find(|(known, ..)| known.strip_suffix("_total").or(known.strip_suffix("_info")).unwrap_or(known) == name);
+        let (_, kind, meaning) = row.unwrap_or_else(|| panic!("{name} is not documented"));
+        let help = family.help.trim_end_matches('.');
+        assert!(
+            *kind == family.kind && meaning.starts_with(help),
+            "{name}: {kind} `{meaning}`, told as {} `{help}`",
+            family.kind
+        );
+    }
+}
+
+#[test]
+fn the_dashboard_asks_for_nothing_that_nobody_tells() {
+    let dashboard = std::fs::read_to_string(root().join("contrib/grafana/fathom.json")).unwrap();
+    let dashboard = Json::read(&dashboard);
+    assert_eq!((dashboard.text("uid"), dashboard.text("title")), ("fathom", "Fathom"));
+    assert!(dashboard.whole("schemaVersion") >= 36);
+    assert_eq!(dashboard.text("templating/list/0/type"), "datasource");
+    let documented: BTreeSet<String> = documented().into_iter().map(|(name, ..)| name).collect();
+    let mut used = BTreeSet::new();
+    let mut see = |query: &str| {
+        let parts = query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        for name in parts.filter(|part| part.starts_with("fathom_")) {
+            let bare =
+                ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+            assert!(documented.contains(bare), "{query} asks for {name}, which nobody tells");
+            used.insert(bare.to_owned());
+        }
+    };
+    let mut ids = BTreeSet::new();
+    for panel in dashboard.items("panels") {
+        assert!(ids.insert(panel.whole("id")), "two panels have one number");
+        if panel.text("type") == "row" {
+            continue;
+        }
+        assert_eq!(panel.text("datasource/uid"), "${datasource}", "{}", panel.text("title"));
+        let unit = panel.find("fieldConfig/defaults/unit").or(panel.find("options/yAxis/unit"));
+        assert!(unit.is_some() && panel.text("description").len() > 10, "{}", panel.text("title"));
+        panel.items("targets").iter().for_each(|target| see(target.text("expr")));
+    }
+    for variable in &dashboard.items("templating/list")[1..] {
+        see(variable.text("definition"));
+    }
+    assert!(used.len() >= 15, "only {used:?} are shown");
+}
+
+#[test]
+fn the_parser_of_prometheus_reads_it() {
+    require!(PrometheusClient);
+    let mut watched = Watched::start(&NULL.replace("--name=n", "--runtime=30 --name=b\\\"x"));
+    watched.until("operations", |seen| seen.find("fathom_operations_total", &[]).is_some());
+    let scratch = Scratch::new();
+    let text = scratch.write("told.txt", scrape(watched.port).unwrap());
+    let script = format!(
+        "from prometheus_client.openmetrics.parser import text_string_to_metric_families as read\n\
+         families = {{family.name: family for family in read(open('{text}').read())}}\n\
+         print(sum(sample.value for sample in families['fathom_operations'].samples) > 0)"
+    );
+    let outcome = run(std::process::Command::new("/usr/bin/python3").args(["-c", &script])).expect_code(0);
+    assert_eq!(outcome.stdout, "True\n");
+    watched.interrupt();
+}
