@@ -1,7 +1,9 @@
-//! Models by themselves (`sim`), the disk server against others (`serve`), and Fathom against the installed fio, in pairs: the same command line for both, one after the other, so that a
-//! machine whose speed drifts bends both alike. What counts is the median of the ratios.
+//! Models by themselves (`sim`), the disk server against others (`serve`), what it costs to be looked at (`live`), and
+//! Fathom against the installed fio, in pairs: the same command line for both, one after the other, so that a machine whose
+//! speed drifts bends both alike. What counts is the median of the ratios.
 
 mod cases;
+mod live;
 mod serve;
 mod sim;
 
@@ -22,21 +24,21 @@ struct Sample {
     wall_ms: f64,
 }
 
+/// A bench that is not a comparison with fio.
+type Bench = fn(&Path) -> Result<Value>;
+
+const OF_THEIR_OWN: [(&str, Bench); 3] = [("sim", sim::run), ("serve", serve::run), ("live", live::run)];
+
 /// Runs the cases whose names begin with one of `wanted` (all, if none is given) and keeps the outcome in `perf/`.
 pub(crate) fn run(wanted: &[&str]) -> Result<()> {
     let root = crate::tidy::root()?;
     let fathom = build(&root)?;
-    if wanted.is_empty() || wanted.contains(&"sim") {
-        let mut kept = sim::run(&fathom)?;
+    for (name, bench) in OF_THEIR_OWN.iter().filter(|(name, _)| wanted.is_empty() || wanted.contains(name)) {
+        let mut kept = bench(&fathom)?;
         kept["machine"] = machine();
-        keep(&root, "perf/sim.json", &kept)?;
+        keep(&root, &format!("perf/{name}.json"), &kept)?;
     }
-    if wanted.is_empty() || wanted.contains(&"serve") {
-        let mut kept = serve::run(&fathom)?;
-        kept["machine"] = machine();
-        keep(&root, "perf/serve.json", &kept)?;
-    }
-    if !wanted.is_empty() && wanted.iter().all(|name| ["sim", "serve"].contains(name)) {
+    if !wanted.is_empty() && wanted.iter().all(|name| OF_THEIR_OWN.iter().any(|(known, _)| known == name)) {
         return Ok(());
     }
     let scratch = Scratch::new()?;
