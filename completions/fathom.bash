@@ -7,6 +7,12 @@ _fathom() {
         cur="${COMP_WORDS[COMP_CWORD]}"
     fi
     prev="$3"
+    if [[ "${prev}" == "=" ]] ; then
+        prev="${COMP_WORDS[COMP_CWORD-2]}"
+    elif [[ "${COMP_WORDS[COMP_CWORD]}" == "=" ]] ; then
+        cur=""
+        prev="${COMP_WORDS[COMP_CWORD-1]}"
+    fi
     cmd=""
     opts=""
 
@@ -33,6 +39,9 @@ _fathom() {
                 ;;
             fathom,help)
                 cmd="fathom__subcmd__help"
+                ;;
+            fathom,man)
+                cmd="fathom__subcmd__man"
                 ;;
             fathom,options)
                 cmd="fathom__subcmd__options"
@@ -72,6 +81,9 @@ _fathom() {
                 ;;
             fathom__subcmd__help,help)
                 cmd="fathom__subcmd__help__subcmd__help"
+                ;;
+            fathom__subcmd__help,man)
+                cmd="fathom__subcmd__help__subcmd__man"
                 ;;
             fathom__subcmd__help,options)
                 cmd="fathom__subcmd__help__subcmd__options"
@@ -134,7 +146,7 @@ _fathom() {
 
     case "${cmd}" in
         fathom)
-            opts="-h -V --help --version sim sweep fio doctor explain plan catalog suite serve options completions run help"
+            opts="-h -V --help --version fio doctor explain plan catalog serve completions run sim sweep options suite man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -148,7 +160,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__catalog)
-            opts="-h --bs --rw --rwmixread --format --help"
+            opts="-h --bs --rw --rwmixread --format --help gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -226,17 +238,13 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__explain)
-            opts="-o -h --findings --claim --expect --format --output --help"
+            opts="-o -h --findings --claim --format --output --expect --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --claim)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --expect)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -250,6 +258,10 @@ _fathom() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -274,7 +286,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help)
-            opts="sim sweep fio doctor explain plan catalog suite serve options completions run help"
+            opts="fio doctor explain plan catalog serve completions run sim sweep options suite man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -358,6 +370,20 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__help__subcmd__man)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -511,8 +537,29 @@ _fathom() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fathom__subcmd__man)
+            opts="-h --into --help fio doctor explain plan catalog serve completions man run sim sweep options suite options.5"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --into)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fathom__subcmd__options)
-            opts="-h --help"
+            opts="-h --help allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -628,16 +675,12 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__run)
-            opts="-o -h --on --format --output --events --section --explain --dry-run --allow-destroy --seed --progress --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --volume --write_bw_log --write_iops_log --write_lat_log --zero_buffers --help"
+            opts="-o -h --format --output --events --section --explain --dry-run --allow-destroy --seed --progress --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --on)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json fio fio-json fio-json+ fio-terse" -- "${cur}"))
                     return 0
@@ -847,7 +890,7 @@ _fathom() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -1082,10 +1125,6 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --volume)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1102,6 +1141,14 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --on)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
+                    return 0
+                    ;;
+                --volume)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1110,7 +1157,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__serve)
-            opts="-o -h --export --store --size --direct --memory-limit --read-only --allow-destroy --faults --socket --listen --insecure --tls-certificate --tls-key --tls-clients --device --cleanup --run --stats --metrics --spin --seed --format --output --progress --help"
+            opts="-o -h --export --store --size --direct --memory-limit --read-only --allow-destroy --faults --socket --listen --insecure --tls-certificate --tls-key --tls-clients --device --cleanup --run --stats --metrics --spin --seed --format --output --progress --help gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1200,16 +1247,12 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sim)
-            opts="-o -h --on --format --output --events --section --explain --dry-run --allow-destroy --seed --progress --sweep --help"
+            opts="-o -h --format --output --events --section --explain --dry-run --allow-destroy --seed --progress --sweep --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --on)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json fio fio-json fio-json+ fio-terse" -- "${cur}"))
                     return 0
@@ -1244,6 +1287,442 @@ _fathom() {
                     ;;
                 --sweep)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow_file_create)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow_mounted_write)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ba)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bs_unaligned)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --bsrange)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_pattern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffered)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --clat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --continue_on_error)
+                    COMPREPLY=($(compgen -W "none read write io verify all 0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cpus_allowed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpus_allowed_policy)
+                    COMPREPLY=($(compgen -W "shared split" -- "${cur}"))
+                    return 0
+                    ;;
+                --create_on_open)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --description)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --direct)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --disable_bw_measurement)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --disable_clat)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --disable_lat)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --disable_slat)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --disk_util)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --do_verify)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --end_fsync)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exitall)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fallocate)
+                    COMPREPLY=($(compgen -W "none native posix keep truncate 0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fdatasync)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file_service_type)
+                    COMPREPLY=($(compgen -W "random zipf pareto normal gauss roundrobin sequential" -- "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filename_format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filesize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fixedbufs)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fsync)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fsync_on_close)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --group_reporting)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --gtod_reduce)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --hipri)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --invalidate)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --io_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth_batch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth_batch_complete_max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth_batch_complete_min)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth_low)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ioengine)
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
+                    return 0
+                    ;;
+                --iomem_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kb_base)
+                    COMPREPLY=($(compgen -W "1024 1000" -- "${cur}"))
+                    return 0
+                    ;;
+                --lat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_avg_msec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_offset)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mem)
+                    COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new_group)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --norandommap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --number_ios)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numjobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --offset_increment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --openfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overwrite)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --per_job_logs)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --percentage_random)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --percentile_list)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ramp_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --random_distribution)
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
+                    return 0
+                    ;;
+                --random_generator)
+                    COMPREPLY=($(compgen -W "tausworthe lfsr tausworthe64" -- "${cur}"))
+                    return 0
+                    ;;
+                --randrepeat)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --randseed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_iops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_process)
+                    COMPREPLY=($(compgen -W "linear poisson" -- "${cur}"))
+                    return 0
+                    ;;
+                --refill_buffers)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --registerfiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --runtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rw)
+                    COMPREPLY=($(compgen -W "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite" -- "${cur}"))
+                    return 0
+                    ;;
+                --rwmixread)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rwmixwrite)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scramble_buffers)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --sqthread_poll)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --sqthread_poll_cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --startdelay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stats)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --stonewall)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --sync)
+                    COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
+                    return 0
+                    ;;
+                --thinktime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thinktime_blocks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thinktime_blocks_type)
+                    COMPREPLY=($(compgen -W "complete issue" -- "${cur}"))
+                    return 0
+                    ;;
+                --thinktime_iotime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thinktime_spin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thread)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --time_based)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --unit_base)
+                    COMPREPLY=($(compgen -W "0 8 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --uri)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -W "0 md5 crc64 crc32 crc32c-intel crc32c crc16 crc7 sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta pattern pattern_hdr null" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_dump)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_fatal)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_only)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_pattern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_bw_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_iops_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_lat_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zero_buffers)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --on)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
+                    return 0
+                    ;;
+                --volume)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1356,17 +1835,13 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__suite__subcmd__run)
-            opts="-o -h --target --on --size --scale --state --restart --format --output --dry-run --allow-destroy --seed --progress --help"
+            opts="-o -h --target --size --scale --state --restart --format --output --dry-run --allow-destroy --seed --progress --on --help gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --target)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --on)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1406,6 +1881,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
                     return 0
                     ;;
+                --on)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1414,7 +1893,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__suite__subcmd__show)
-            opts="-h --format --help"
+            opts="-h --format --help gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1432,16 +1911,12 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sweep)
-            opts="-o -h --on --depth-max --precision --budget --over --format --output --allow-destroy --seed --progress --real-time --section --explain --dry-run --help"
+            opts="-o -h --depth-max --precision --budget --over --format --output --allow-destroy --seed --progress --real-time --section --explain --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --on)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --depth-max)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1484,6 +1959,442 @@ _fathom() {
                     ;;
                 --section)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow_file_create)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --allow_mounted_write)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ba)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bs_unaligned)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --bsrange)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_pattern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffered)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --clat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --continue_on_error)
+                    COMPREPLY=($(compgen -W "none read write io verify all 0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cpus_allowed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpus_allowed_policy)
+                    COMPREPLY=($(compgen -W "shared split" -- "${cur}"))
+                    return 0
+                    ;;
+                --create_on_open)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --description)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --direct)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --disable_bw_measurement)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --disable_clat)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --disable_lat)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --disable_slat)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --disk_util)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --do_verify)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --end_fsync)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exitall)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fallocate)
+                    COMPREPLY=($(compgen -W "none native posix keep truncate 0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fdatasync)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file_service_type)
+                    COMPREPLY=($(compgen -W "random zipf pareto normal gauss roundrobin sequential" -- "${cur}"))
+                    return 0
+                    ;;
+                --filename)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filename_format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filesize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fixedbufs)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fsync)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fsync_on_close)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --group_reporting)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --gtod_reduce)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --hipri)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --invalidate)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --io_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth_batch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth_batch_complete_max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth_batch_complete_min)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iodepth_low)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ioengine)
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
+                    return 0
+                    ;;
+                --iomem_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kb_base)
+                    COMPREPLY=($(compgen -W "1024 1000" -- "${cur}"))
+                    return 0
+                    ;;
+                --lat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_avg_msec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_offset)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --mem)
+                    COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --new_group)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --norandommap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --number_ios)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numjobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --offset_increment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --openfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --overwrite)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --per_job_logs)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --percentage_random)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --percentile_list)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ramp_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --random_distribution)
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
+                    return 0
+                    ;;
+                --random_generator)
+                    COMPREPLY=($(compgen -W "tausworthe lfsr tausworthe64" -- "${cur}"))
+                    return 0
+                    ;;
+                --randrepeat)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --randseed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_iops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_process)
+                    COMPREPLY=($(compgen -W "linear poisson" -- "${cur}"))
+                    return 0
+                    ;;
+                --refill_buffers)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --registerfiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --runtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rw)
+                    COMPREPLY=($(compgen -W "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite" -- "${cur}"))
+                    return 0
+                    ;;
+                --rwmixread)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rwmixwrite)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scramble_buffers)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --sqthread_poll)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --sqthread_poll_cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --startdelay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stats)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --stonewall)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --sync)
+                    COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
+                    return 0
+                    ;;
+                --thinktime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thinktime_blocks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thinktime_blocks_type)
+                    COMPREPLY=($(compgen -W "complete issue" -- "${cur}"))
+                    return 0
+                    ;;
+                --thinktime_iotime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thinktime_spin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --thread)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --time_based)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --unit_base)
+                    COMPREPLY=($(compgen -W "0 8 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --uri)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -W "0 md5 crc64 crc32 crc32c-intel crc32c crc16 crc7 sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta pattern pattern_hdr null" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_dump)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_fatal)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_only)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_pattern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_bw_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_iops_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_lat_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zero_buffers)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --on)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
+                    return 0
+                    ;;
+                --volume)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
                     return 0
                     ;;
                 *)

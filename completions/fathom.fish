@@ -26,56 +26,20 @@ end
 
 complete -c fathom -n "__fish_fathom_needs_command" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_needs_command" -s V -l version -d 'Print version'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Settings of the host that hold a device back'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Which volume for this load, at what price'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Published benchmark procedures, ready to run'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Published benchmark procedures, ready to run'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l on -d 'A modelled volume in place of the jobs\' files' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
-json\t'Fathom\'s own document'
-fio\t'fio\'s output for people'
-fio-json\t'fio\'s JSON'
-fio-json+\t'fio\'s JSON with histograms'
-fio-terse\t'fio\'s lines of fields'"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON lines to FILE while it runs' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
-plain\t'A line now and then'
-off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sweep -d 'Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l explain -d 'Print the jobs as they are understood, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l on -d 'A modelled volume in place of the job\'s files' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l depth-max -d 'The most operations in flight [default: 1024, in virtual time 4096]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l precision -d 'How well the knee is to be known: half its interval' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l budget -d 'Time for all probes of a search together [default: 60s; no limit in virtual time]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l over -d 'Search once for each value of a job option or of a key of the volume: KEY=V,V,V or A..B; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .svg .csv .txt; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
-plain\t'A line now and then'
-off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l section -d 'Take this section of a job file' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Measure a model at its own pace, as if it were a device'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l explain -d 'Print the job as it is understood, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Say what would be touched and for how long, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Keep to one purpose; both where this is not given' -r -f -a "iops\t'Many small operations'
 throughput\t'Large and sequential ones'"
@@ -88,11 +52,57 @@ complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l ver
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks, as Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures that somebody tells: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l expect -d 'The volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...' -r
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'
 md\t'Markdown'"
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l expect -d 'The volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe everything that can be found, in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations a second: 15000, 15k' -r
@@ -131,40 +141,6 @@ complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d '
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "list" -d 'The suites there are'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "run" -d 'Carry one out, or go on with it'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -l format -d 'What standard output carries; md describes them all' -r -f -a "text\t'For people'
-json\t'One document'
-md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'
-md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l target -d 'The file or device to measure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l on -d 'A modelled volume: beside the target, or in its place' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l size -d 'How much of the target to use; not scaled [default: what the suite says, scaled]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l scale -d 'Shorten times and sizes to this share of what the suite asks for' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l state -d 'Keep what is done in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'
-md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
-plain\t'A line now and then'
-off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l restart -d 'Begin anew, whatever was done before'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'The suites there are'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Carry one out, or go on with it'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l export -d 'Serve VOLUME as the export NAME; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l store -d 'Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l size -d 'How large exports are whose volume does not say it' -r
@@ -194,9 +170,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand serve" -l device -d 'Make 
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l cleanup -d 'Take away devices that servers have left which ended without doing so, and nothing else'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l spin -d 'Keep a processor busy shortly before replies are due: they are less late'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l on -d 'A modelled volume in place of the jobs\' files' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
 json\t'Fathom\'s own document'
 fio\t'fio\'s output for people'
@@ -296,7 +270,18 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch -d '
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_max -d 'Collect at most this many at a time; without it, all.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l ioengine -d 'Which engine carries out operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ioengine -d 'Which engine carries out operations.' -r -f -a "io_uring\t''
+libaio\t''
+psync\t''
+sync\t''
+vsync\t''
+pvsync\t''
+pvsync2\t''
+posixaio\t''
+mmap\t''
+nbd\t''
+null\t''
+model\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
@@ -424,28 +409,893 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_interval -d
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l volume -d 'The modelled volume in place of the files: `fathom catalog` lists them.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_bw_log -d 'Write bandwidth to logs that begin with this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_iops_log -d 'Write operations per second to logs that begin with this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l on -d 'A modelled volume in place of the jobs\' files' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l volume -d 'The modelled volume in place of the files: `fathom catalog` lists them.' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "doctor" -d 'Settings of the host that hold a device back'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "plan" -d 'Which volume for this load, at what price'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from sim sweep fio doctor explain plan catalog suite serve options completions run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
+json\t'Fathom\'s own document'
+fio\t'fio\'s output for people'
+fio-json\t'fio\'s JSON'
+fio-json+\t'fio\'s JSON with histograms'
+fio-terse\t'fio\'s lines of fields'"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON lines to FILE while it runs' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
+plain\t'A line now and then'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sweep -d 'Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ba -d 'Offsets are multiples of this instead of the least size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bs -d 'Size of each operation, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bs_unaligned -d 'Sizes within a range may be any number of bytes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bsrange -d 'Sizes anywhere between two, in multiples of the lower.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bssplit -d 'Sizes with a share each: `4k/60:64k/40`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l buffer_pattern -d 'Write this pattern over and over.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l buffered -d 'Go through the page cache; the opposite of `direct`.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l continue_on_error -d 'Go on after errors of this kind and count them.' -r -f -a "none\t''
+read\t''
+write\t''
+io\t''
+verify\t''
+all\t''
+0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpus_allowed -d 'Processors that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpus_allowed_policy -d 'All processors for all workers, or one for each.' -r -f -a "shared\t''
+split\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l description -d 'A remark that is repeated in the results.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l direct -d 'Go past the page cache (O_DIRECT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_lat -d 'Do not measure total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disk_util -d 'Report the devices\' own counters.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l do_verify -d 'Read back what was written.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l exitall -d 'The end of this job ends the others.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fallocate -d 'How space is reserved before a file is written.' -r -f -a "none\t''
+native\t''
+posix\t''
+keep\t''
+truncate\t''
+0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fdatasync -d 'Call fdatasync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l file_service_type -d 'Which file comes next.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+gauss\t''
+roundrobin\t''
+sequential\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l filename_format -d 'Template of generated names, of $jobname, $jobnum and $filenum.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fsync -d 'Call fsync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l group_reporting -d 'Merge the results of neighbouring jobs of one group.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l gtod_reduce -d 'Read the clock less: no latencies.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l io_size -d 'How much is transferred, where that differs from `size`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth -d 'How many operations are kept in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch -d 'Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch_complete_max -d 'Collect at most this many at a time; without it, all.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ioengine -d 'Which engine carries out operations.' -r -f -a "io_uring\t''
+libaio\t''
+psync\t''
+sync\t''
+vsync\t''
+pvsync\t''
+pvsync2\t''
+posixaio\t''
+mmap\t''
+nbd\t''
+null\t''
+model\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
+1000\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l log_avg_msec -d 'Average log entries over so many milliseconds; 0 for an entry each.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l loops -d 'How often the job is repeated.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l mem -d 'Where buffers come from.' -r -f -a "malloc\t''
+shm\t''
+shmhuge\t''
+mmap\t''
+mmapshared\t''
+mmaphuge\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l name -d 'Name of the job; on the command line it begins a new job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l new_group -d 'Begin a new group of results without waiting.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l norandommap -d 'Blocks may come again before all have come once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l nrfiles -d 'How many files each worker makes; `size` is divided among them.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l number_ios -d 'End after this many operations at most.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l numjobs -d 'How many workers run this job, each on its own.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l offset -d 'Where in its files the job begins.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l offset_increment -d 'How much further each clone begins.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l openfiles -d 'How many files are open at once at most; all unless set.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l overwrite -d 'Write a file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l per_job_logs -d 'A log for each worker.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l percentage_random -d 'Share of random offsets in a random pattern, in per cent.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l percentile_list -d 'Which percentiles, separated by `:`; at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ramp_time -d 'Run so long before results count; `runtime` begins after it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_distribution -d 'Where random offsets fall, for reads, writes and trims separated by commas.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+zoned\t''
+zoned_abs\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_generator -d 'How random offsets are drawn; `lfsr` needs no map to avoid repeats.' -r -f -a "tausworthe\t''
+lfsr\t''
+tausworthe64\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randrepeat -d 'The same offsets on every run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randseed -d 'Seed of everything random in the job; overrides `randrepeat`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate -d 'Bytes per second of each worker, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_iops -d 'Operations per second of each worker, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_process -d 'How arrivals are spread under a rate.' -r -f -a "linear\t''
+poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random bytes before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l runtime -d 'End after this time at most.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rw -d 'Reads, writes or trims, in sequence or at random.' -r -f -a "read\t''
+write\t''
+trim\t''
+randread\t''
+randwrite\t''
+randtrim\t''
+rw\t''
+readwrite\t''
+randrw\t''
+trimwrite\t''
+randtrimwrite\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rwmixread -d 'Share of reads in a mix, in per cent.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rwmixwrite -d 'Share of writes in a mix, in per cent; the later of the two counts.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l scramble_buffers -d 'Change each buffer a little before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l size -d 'How many bytes of its files the job covers, or per cent of existing ones.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sqthread_poll -d 'A kernel thread submits operations.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sqthread_poll_cpu -d 'The processor of that thread.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l startdelay -d 'Wait so long before the job begins; a range `low-high` draws a time from it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l stats -d 'Keep statistics at all.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l stonewall -d 'Wait until all jobs written before this one have ended.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
+0\t''
+sync\t''
+1\t''
+dsync\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime -d 'Idle so long after each `thinktime_blocks` operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_blocks -d 'Operations between idle times.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_blocks_type -d 'Count them when complete or when issued.' -r -f -a "complete\t''
+issue\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_iotime -d 'Idle after each span of this much time instead.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_spin -d 'Spend so much of the idle time spinning.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thread -d 'Workers are threads instead of processes; in Fathom they always are.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l time_based -d 'Go on over and over until `runtime` ends.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l unit_base -d 'Print bytes (8), bits (1), or bytes by default (0).' -r -f -a "0\t''
+8\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l uri -d 'The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify -d 'How written blocks are recognised.' -r -f -a "0\t''
+md5\t''
+crc64\t''
+crc32\t''
+crc32c-intel\t''
+crc32c\t''
+crc16\t''
+crc7\t''
+sha1\t''
+sha256\t''
+sha512\t''
+sha3-224\t''
+sha3-256\t''
+sha3-384\t''
+sha3-512\t''
+xxhash\t''
+meta\t''
+pattern\t''
+pattern_hdr\t''
+null\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_dump -d 'Write the good and the bad block to files.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_bw_log -d 'Write bandwidth to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_iops_log -d 'Write operations per second to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l on -d 'A modelled volume in place of the jobs\' files' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l volume -d 'The modelled volume in place of the files: `fathom catalog` lists them.' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l explain -d 'Print the jobs as they are understood, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l depth-max -d 'The most operations in flight [default: 1024, in virtual time 4096]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l precision -d 'How well the knee is to be known: half its interval' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l budget -d 'Time for all probes of a search together [default: 60s; no limit in virtual time]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l over -d 'Search once for each value of a job option or of a key of the volume: KEY=V,V,V or A..B; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .svg .csv .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Everything random derives from it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
+plain\t'A line now and then'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l section -d 'Take this section of a job file' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ba -d 'Offsets are multiples of this instead of the least size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bs -d 'Size of each operation, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bs_unaligned -d 'Sizes within a range may be any number of bytes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bsrange -d 'Sizes anywhere between two, in multiples of the lower.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bssplit -d 'Sizes with a share each: `4k/60:64k/40`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l buffer_pattern -d 'Write this pattern over and over.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l buffered -d 'Go through the page cache; the opposite of `direct`.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l continue_on_error -d 'Go on after errors of this kind and count them.' -r -f -a "none\t''
+read\t''
+write\t''
+io\t''
+verify\t''
+all\t''
+0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpus_allowed -d 'Processors that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpus_allowed_policy -d 'All processors for all workers, or one for each.' -r -f -a "shared\t''
+split\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l description -d 'A remark that is repeated in the results.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l direct -d 'Go past the page cache (O_DIRECT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_lat -d 'Do not measure total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disk_util -d 'Report the devices\' own counters.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l do_verify -d 'Read back what was written.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l exitall -d 'The end of this job ends the others.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fallocate -d 'How space is reserved before a file is written.' -r -f -a "none\t''
+native\t''
+posix\t''
+keep\t''
+truncate\t''
+0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fdatasync -d 'Call fdatasync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l file_service_type -d 'Which file comes next.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+gauss\t''
+roundrobin\t''
+sequential\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l filename_format -d 'Template of generated names, of $jobname, $jobnum and $filenum.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fsync -d 'Call fsync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l group_reporting -d 'Merge the results of neighbouring jobs of one group.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l gtod_reduce -d 'Read the clock less: no latencies.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l io_size -d 'How much is transferred, where that differs from `size`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth -d 'How many operations are kept in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch -d 'Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch_complete_max -d 'Collect at most this many at a time; without it, all.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ioengine -d 'Which engine carries out operations.' -r -f -a "io_uring\t''
+libaio\t''
+psync\t''
+sync\t''
+vsync\t''
+pvsync\t''
+pvsync2\t''
+posixaio\t''
+mmap\t''
+nbd\t''
+null\t''
+model\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
+1000\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l log_avg_msec -d 'Average log entries over so many milliseconds; 0 for an entry each.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l loops -d 'How often the job is repeated.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l mem -d 'Where buffers come from.' -r -f -a "malloc\t''
+shm\t''
+shmhuge\t''
+mmap\t''
+mmapshared\t''
+mmaphuge\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l name -d 'Name of the job; on the command line it begins a new job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l new_group -d 'Begin a new group of results without waiting.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l norandommap -d 'Blocks may come again before all have come once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l nrfiles -d 'How many files each worker makes; `size` is divided among them.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l number_ios -d 'End after this many operations at most.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l numjobs -d 'How many workers run this job, each on its own.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l offset -d 'Where in its files the job begins.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l offset_increment -d 'How much further each clone begins.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l openfiles -d 'How many files are open at once at most; all unless set.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l overwrite -d 'Write a file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l per_job_logs -d 'A log for each worker.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l percentage_random -d 'Share of random offsets in a random pattern, in per cent.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l percentile_list -d 'Which percentiles, separated by `:`; at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ramp_time -d 'Run so long before results count; `runtime` begins after it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_distribution -d 'Where random offsets fall, for reads, writes and trims separated by commas.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+zoned\t''
+zoned_abs\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_generator -d 'How random offsets are drawn; `lfsr` needs no map to avoid repeats.' -r -f -a "tausworthe\t''
+lfsr\t''
+tausworthe64\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randrepeat -d 'The same offsets on every run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randseed -d 'Seed of everything random in the job; overrides `randrepeat`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate -d 'Bytes per second of each worker, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_iops -d 'Operations per second of each worker, for reads, writes and trims separated by commas.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_process -d 'How arrivals are spread under a rate.' -r -f -a "linear\t''
+poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random bytes before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l runtime -d 'End after this time at most.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rw -d 'Reads, writes or trims, in sequence or at random.' -r -f -a "read\t''
+write\t''
+trim\t''
+randread\t''
+randwrite\t''
+randtrim\t''
+rw\t''
+readwrite\t''
+randrw\t''
+trimwrite\t''
+randtrimwrite\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rwmixread -d 'Share of reads in a mix, in per cent.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rwmixwrite -d 'Share of writes in a mix, in per cent; the later of the two counts.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l scramble_buffers -d 'Change each buffer a little before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l size -d 'How many bytes of its files the job covers, or per cent of existing ones.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sqthread_poll -d 'A kernel thread submits operations.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sqthread_poll_cpu -d 'The processor of that thread.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l startdelay -d 'Wait so long before the job begins; a range `low-high` draws a time from it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l stats -d 'Keep statistics at all.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l stonewall -d 'Wait until all jobs written before this one have ended.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
+0\t''
+sync\t''
+1\t''
+dsync\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime -d 'Idle so long after each `thinktime_blocks` operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_blocks -d 'Operations between idle times.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_blocks_type -d 'Count them when complete or when issued.' -r -f -a "complete\t''
+issue\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_iotime -d 'Idle after each span of this much time instead.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_spin -d 'Spend so much of the idle time spinning.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thread -d 'Workers are threads instead of processes; in Fathom they always are.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l time_based -d 'Go on over and over until `runtime` ends.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l unit_base -d 'Print bytes (8), bits (1), or bytes by default (0).' -r -f -a "0\t''
+8\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l uri -d 'The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify -d 'How written blocks are recognised.' -r -f -a "0\t''
+md5\t''
+crc64\t''
+crc32\t''
+crc32c-intel\t''
+crc32c\t''
+crc16\t''
+crc7\t''
+sha1\t''
+sha256\t''
+sha512\t''
+sha3-224\t''
+sha3-256\t''
+sha3-384\t''
+sha3-512\t''
+xxhash\t''
+meta\t''
+pattern\t''
+pattern_hdr\t''
+null\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_dump -d 'Write the good and the bad block to files.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_bw_log -d 'Write bandwidth to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_iops_log -d 'Write operations per second to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l on -d 'A modelled volume in place of the job\'s files' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l volume -d 'The modelled volume in place of the files: `fathom catalog` lists them.' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Measure a model at its own pace, as if it were a device'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l explain -d 'Print the job as it is understood, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Say what would be touched and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "list" -d 'The suites there are'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "run" -d 'Carry one out, or go on with it'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -l format -d 'What standard output carries; md describes them all' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l target -d 'The file or device to measure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l size -d 'How much of the target to use; not scaled [default: what the suite says, scaled]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l scale -d 'Shorten times and sizes to this share of what the suite asks for' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l state -d 'Keep what is done in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
+plain\t'A line now and then'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l on -d 'A modelled volume: beside the target, or in its place' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l restart -d 'Begin anew, whatever was done before'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'The suites there are'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Carry one out, or go on with it'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand man" -l into -d 'Write all pages below this directory, in man1/ and man5/' -r -f -a "(__fish_complete_directories)"
+complete -c fathom -n "__fish_fathom_using_subcommand man" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "plan" -d 'Which volume for this load, at what price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'The suites there are'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Steps, options, meaning and published figures of one'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Carry one out, or go on with it'
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
+complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh"
+complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
+complete -c fathom -n "__fish_fathom_using_subcommand man" -a "fio doctor explain plan catalog serve completions man run sim sweep options suite options.5"

@@ -1,32 +1,36 @@
 //! Files that are made from the code: written, or checked to be up to date.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::pages;
 use crate::tidy::{relative, root};
+
+/// Folders in which every file is generated.
+const WHOLLY: [&str; 3] = ["man/man1", "man/man5", "docs/manual/pictures"];
 
 /// Writes the generated files; with `check`, only compares them.
 pub(crate) fn run(check: bool) -> Result<()> {
     let root = root()?;
-    let mut files = vec![("docs/options.md".to_owned(), job::docs::options_markdown())];
-    for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
-        files.push((format!("completions/{name}"), own_words(&root, &["completions", shell])?));
-    }
-    files.push(("docs/findings.md".to_owned(), own_words(&root, &["explain", "--findings"])?));
-    files.push(("docs/doctor.md".to_owned(), own_words(&root, &["doctor", "--checks"])?));
-    files.push(("docs/suites.md".to_owned(), own_words(&root, &["suite", "list", "--format", "md"])?));
+    let files = files(&root)?;
     let mut stale = Vec::new();
-    for (name, text) in files {
-        let path = root.join(&name);
-        if std::fs::read_to_string(&path).is_ok_and(|known| known == text) {
+    for (name, text) in &files {
+        let path = root.join(name);
+        if std::fs::read_to_string(&path).is_ok_and(|known| known == *text) {
             continue;
         }
-        stale.push(relative(&root, &path));
+        stale.push(name.clone());
         if !check {
             std::fs::create_dir_all(path.parent().context("every generated file has a folder")?)?;
             std::fs::write(&path, text)?;
+        }
+    }
+    for path in leftovers(&root, &files)? {
+        stale.push(relative(&root, &path));
+        if !check {
+            std::fs::remove_file(&path)?;
         }
     }
     match (check, stale.is_empty()) {
@@ -35,6 +39,50 @@ pub(crate) fn run(check: bool) -> Result<()> {
         (true, false) => bail!("out of date: {}: run `cargo xtask generate` and commit", stale.join(", ")),
     }
     Ok(())
+}
+
+/// Every generated file and its text.
+fn files(root: &Path) -> Result<Vec<(String, String)>> {
+    let mut files = vec![("docs/options.md".to_owned(), job::docs::options_markdown())];
+    for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
+        files.push((format!("completions/{name}"), own_words(root, &["completions", shell])?));
+    }
+    files.push(("docs/findings.md".to_owned(), own_words(root, &["explain", "--findings"])?));
+    files.push(("docs/doctor.md".to_owned(), own_words(root, &["doctor", "--checks"])?));
+    files.push(("docs/suites.md".to_owned(), own_words(root, &["suite", "list", "--format", "md"])?));
+    files.extend(manual(root)?);
+    files.extend(pages::all(root)?);
+    Ok(files)
+}
+
+/// The pages of `man`.
+fn manual(root: &Path) -> Result<Vec<(String, String)>> {
+    let scratch = pages::scratch_folder("man")?;
+    own_words(root, &["man", "--into", &scratch.to_string_lossy()])?;
+    let mut pages = Vec::new();
+    for folder in std::fs::read_dir(&scratch)? {
+        for page in std::fs::read_dir(folder?.path())? {
+            let path = page?.path();
+            pages.push((format!("man/{}", relative(&scratch, &path)), std::fs::read_to_string(&path)?));
+        }
+    }
+    pages.sort();
+    Ok(pages)
+}
+
+/// Files that once were generated.
+fn leftovers(root: &Path, files: &[(String, String)]) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for folder in WHOLLY.map(|folder| root.join(folder)).iter().filter(|folder| folder.exists()) {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if files.iter().all(|(name, _)| *name != relative(root, &path)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// What the binary itself says, so that completions and arguments, or pages and checks, cannot differ.

@@ -5,6 +5,7 @@
 
 mod bench;
 mod generate;
+mod pages;
 mod tidy;
 
 use std::process::ExitCode;
@@ -13,7 +14,8 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   tidy               hold the house rules: who depends on whom, sizes of functions and files, heads of crates
-  generate [--check] write the files that are made from the code (pages of docs, completions), or check them
+  generate [--check] write the files that are made from the code (docs, what commands in them print, pictures,
+                     manual pages, completions), or check them
   bench [CASE]...    Fathom against the installed fio, in pairs; the outcome is kept in perf/
 ";
 

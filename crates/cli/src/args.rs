@@ -9,7 +9,7 @@ use crate::exit::Exit;
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, about = "What can this volume do, why am I not getting it, what should I change?")]
 #[command(max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -53,7 +53,13 @@ enum Command {
     Options(OptionsOptions),
     /// Print the completions of a shell
     Completions(CompletionsOptions),
+    /// The manual: the page of the program, of a command, or of job options
+    #[command(override_usage = "fathom man [PAGE] | --into DIR", after_help = crate::man::args::HELP)]
+    Man(crate::man::args::ManOptions),
 }
+
+/// The commands that have job files and job options among their words.
+pub(crate) const MEASURING: [&str; 3] = ["run", "sim", "sweep"];
 
 const RUN_HELP: &str = "\
 Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, …
@@ -439,6 +445,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
         Command::Serve(options) => crate::serve::command(&options),
         Command::Options(options) => Ok(crate::options::command(options.name.as_deref())),
         Command::Completions(options) => Ok(crate::completions::command(Cli::command(), options.shell)),
+        Command::Man(options) => crate::man::command(Cli::command(), &options),
         Command::Fio => Ok(crate::fio::command(&[])),
     };
     exit
@@ -446,10 +453,10 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
 
 /// Tells Fathom's own words from job files and job options, which go on to the job language.
 ///
-/// Only `run`, `sim` and `sweep` have both. An own option takes the word after it where it needs a value and brings none.
+/// Only those of [`MEASURING`] have both. An own option takes the word after it where it needs a value and brings none.
 fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
     let command = Cli::command();
-    let measuring = words.first().filter(|word| matches!(word.as_str(), "run" | "sim" | "sweep"));
+    let measuring = words.first().filter(|word| MEASURING.contains(&word.as_str()));
     let Some((name, run)) = measuring.and_then(|name| Some((name, command.find_subcommand(name)?))) else {
         return (words.to_vec(), Vec::new());
     };
@@ -509,7 +516,7 @@ mod tests {
     #[test]
     fn no_own_option_has_the_name_of_a_job_option() {
         let command = Cli::command();
-        let both = ["run", "sim", "sweep"].map(|name| command.find_subcommand(name).unwrap());
+        let both = MEASURING.map(|name| command.find_subcommand(name).unwrap());
         for argument in both.iter().flat_map(|command| command.get_arguments()) {
             let long = argument.get_long().unwrap_or_default();
             assert!(job::table::find_all(long).is_empty(), "--{long} is a job option too");

@@ -1,33 +1,111 @@
-//! Completions for shells: Fathom's own words and, for `run`, every job option of the table.
+//! Completions for shells: Fathom's own words, the job options of the table, and the names that values may have.
 
-use clap::{Arg, Command};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::Shell;
 use job::table::{Kind, OPTIONS, OptionSpec, Status};
 
+use crate::args::MEASURING;
 use crate::exit::Exit;
 use crate::outputs::say;
 
+/// Arguments that are the names of volumes, in whatever command.
+const VOLUMES: [&str; 3] = ["on", "expect", "volume"];
+
 /// Prints the completions of `shell` for `command`.
 pub(crate) fn command(command: Command, shell: Shell) -> Exit {
-    let mut command = command.mut_subcommand("run", |run| run.args(job_options()));
+    let mut command = MEASURING.iter().fold(command, |command, name| command.mut_subcommand(name, with_jobs));
+    command = command.mut_subcommands(with_volumes);
+    let names: Vec<&str> = supported().into_iter().map(|option| option.name).collect();
+    command = command.mut_subcommand("options", |options| with_names(options, "name", &names));
+    command = command.mut_subcommand("suite", |suite| suite.mut_subcommands(with_suites).mut_subcommands(with_volumes));
+    let pages: Vec<&'static str> = crate::man::short_names(&command).into_iter().map(|name| &*name.leak()).collect();
+    command = command.mut_subcommand("man", |man| with_names(man, "page", &pages));
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "fathom", &mut script);
-    say(&String::from_utf8_lossy(&script))
+    let script = String::from_utf8_lossy(&script);
+    say(&match shell {
+        Shell::Bash => with_equals_signs(&script),
+        Shell::Fish => format!("{script}{}", positionals(&command)),
+        _ => script.into_owned(),
+    })
+}
+
+/// Job options, each once, and job files.
+fn with_jobs(command: Command) -> Command {
+    let files = Arg::new("jobfile").value_name("JOBFILE").help("Job files").num_args(0..);
+    command.args(supported().into_iter().map(argument)).arg(files.value_hint(ValueHint::FilePath))
+}
+
+fn with_volumes(command: Command) -> Command {
+    // clap keeps words for good, and the program ends when they are printed.
+    let names: Vec<&'static str> = volume::catalogue::list().into_iter().map(|listed| &*listed.name.leak()).collect();
+    VOLUMES.iter().fold(command, |command, argument| with_names(command, argument, &names))
+}
+
+fn with_suites(command: Command) -> Command {
+    with_names(command, "name", &crate::suite::names())
+}
+
+/// Says what an argument may be, where a command has it.
+fn with_names(command: Command, argument: &str, names: &[&'static str]) -> Command {
+    if command.get_arguments().all(|known| known.get_id() != argument) {
+        return command;
+    }
+    command.mut_arg(argument, |argument| argument.value_parser(PossibleValuesParser::new(names)))
 }
 
 /// The job options that work, each once: some engines share names.
-fn job_options() -> Vec<Arg> {
+fn supported() -> Vec<&'static OptionSpec> {
     let mut options: Vec<&OptionSpec> = OPTIONS.iter().filter(|option| option.status == Status::Supported).collect();
     options.sort_by_key(|option| option.name);
     options.dedup_by_key(|option| option.name);
-    options.into_iter().map(argument).collect()
+    options
 }
 
 fn argument(option: &OptionSpec) -> Arg {
-    let argument = Arg::new(option.name).long(option.name).help(option.doc).num_args(1);
+    let argument = Arg::new(option.name).long(option.name).help(option.doc).num_args(1).action(ArgAction::Append);
     match option.kind {
-        Kind::Word(words) => argument.value_parser(clap::builder::PossibleValuesParser::new(words)),
+        _ if option.name == "ioengine" => argument.value_parser(PossibleValuesParser::new(job::table::engines())),
+        Kind::Word(words) => argument.value_parser(PossibleValuesParser::new(words)),
         Kind::Bool | Kind::Flag => argument.value_parser(["0", "1"]),
         _ => argument,
     }
+}
+
+/// Bash takes `--rw=randread` for three words, of which clap's script knows the last two only.
+fn with_equals_signs(script: &str) -> String {
+    let plain = "    prev=\"$3\"\n";
+    let aware = "    prev=\"$3\"
+    if [[ \"${prev}\" == \"=\" ]] ; then
+        prev=\"${COMP_WORDS[COMP_CWORD-2]}\"
+    elif [[ \"${COMP_WORDS[COMP_CWORD]}\" == \"=\" ]] ; then
+        cur=\"\"
+        prev=\"${COMP_WORDS[COMP_CWORD-1]}\"
+    fi
+";
+    script.replacen(plain, aware, 1)
+}
+
+/// What arguments without a name may be, for fish: clap's script has options and commands only.
+fn positionals(program: &Command) -> String {
+    let using = |command: &Command| format!("__fish_fathom_using_subcommand {}", command.get_name());
+    let mut lines = String::new();
+    for command in program.get_subcommands() {
+        lines.push_str(&offered(&using(command), command));
+        for nested in command.get_subcommands() {
+            let condition = format!("{}; and __fish_seen_subcommand_from {}", using(command), nested.get_name());
+            lines.push_str(&offered(&condition, nested));
+        }
+    }
+    lines
+}
+
+fn offered(condition: &str, command: &Command) -> String {
+    let values = command.get_positionals().flat_map(Arg::get_possible_values);
+    let names: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!("complete -c fathom -n \"{condition}\" -a \"{}\"\n", names.join(" "))
 }

@@ -27,6 +27,7 @@ mod home;
 mod layout;
 mod live;
 mod logs;
+mod man;
 mod measure;
 mod members;
 mod metrics;

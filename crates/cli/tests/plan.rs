@@ -181,15 +181,3 @@ fn bad_values_are_located_all_at_once() {
         assert!(outcome.stderr.contains(part), "{line}: `{part}` is missing from:\n{}", outcome.stderr);
     }
 }
-
-#[test]
-fn the_page_of_plans_shows_what_its_commands_print() {
-    let page = include_str!("../../../docs/plan.md");
-    let examples: Vec<&str> = page.split("```text\n$ fathom ").skip(1).collect();
-    assert!(examples.len() >= 6, "{} examples", examples.len());
-    for example in examples {
-        let (line, shown) = example.split_once('\n').expect("a command and what it prints");
-        let shown = shown.split_once("```").expect("the end of the example").0;
-        assert_eq!(planned(line, "100").trim_end(), shown.trim_end(), "docs/plan.md: fathom {line}");
-    }
-}

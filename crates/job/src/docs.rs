@@ -28,12 +28,17 @@ pub fn options_markdown() -> String {
          what happens anyway.\n",
         OPTIONS.len(),
     );
-    for (category, title) in CATEGORIES {
+    for (title, specs) in chapters() {
         let _ =
             write!(text, "\n## {title}\n\n| option | value | default | meaning | status |\n|---|---|---|---|---|\n");
-        OPTIONS.iter().filter(|spec| spec.category == category).for_each(|spec| row(&mut text, spec));
+        specs.for_each(|spec| row(&mut text, spec));
     }
     text
+}
+
+/// The options by chapter, each chapter with its title.
+pub fn chapters() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static OptionSpec>)> {
+    CATEGORIES.iter().map(|(category, title)| (*title, OPTIONS.iter().filter(|spec| spec.category == *category)))
 }
 
 fn row(text: &mut String, spec: &OptionSpec) {
@@ -128,9 +133,14 @@ pub fn engine_help(name: &str) -> Option<String> {
 #[must_use]
 pub fn host_help() -> String {
     let mut text = String::new();
-    for spec in HOST_OPTIONS {
-        let equals = if spec.argument.is_empty() { "" } else { "=" };
-        let _ = writeln!(text, "  {:<26}{}", format!("--{}{equals}{}", spec.name, spec.argument), spec.doc);
+    for (name, argument, doc) in host_options() {
+        let equals = if argument.is_empty() { "" } else { "=" };
+        let _ = writeln!(text, "  {:<26}{doc}", format!("--{name}{equals}{argument}"));
     }
     text
+}
+
+/// The options of the program itself: name, what its value stands for or nothing, and what it does.
+pub fn host_options() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    HOST_OPTIONS.iter().map(|spec| (spec.name, spec.argument, spec.doc))
 }

@@ -22,6 +22,11 @@ pub(super) fn all() -> Vec<Suite> {
     TEXTS.iter().filter_map(|(name, text)| read(&Text::new(&format!("suites/{name}.toml"), text)).ok()).collect()
 }
 
+/// Their names.
+pub(crate) fn names() -> Vec<&'static str> {
+    TEXTS.iter().map(|(name, _)| *name).collect()
+}
+
 /// The procedure of this name, or the file.
 pub(super) fn find(name: &str) -> Result<Suite, Vec<Diagnostic>> {
     if name.contains('/') || name.ends_with(".toml") {
@@ -31,11 +36,12 @@ pub(super) fn find(name: &str) -> Result<Suite, Vec<Diagnostic>> {
     match TEXTS.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => read(&Text::new(&format!("suites/{name}.toml"), text)),
         None => {
-            let near = closest(name, TEXTS.iter().map(|(known, _)| *known));
-            let known: Vec<&str> = TEXTS.iter().map(|(known, _)| *known).collect();
+            let near = closest(name, names().into_iter());
             let remedy = match near {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}; a file of your own has a slash or .toml in its name", known.join(", ")),
+                None => {
+                    format!("there are {}; a file of your own has a slash or .toml in its name", names().join(", "))
+                }
             };
             Err(vec![Diagnostic::error("suite", format!("there is no suite `{name}`")).remedy(remedy)])
         }

@@ -12,6 +12,8 @@ mod read;
 mod schema;
 mod state;
 
+pub(crate) use builtin::names;
+
 use std::path::PathBuf;
 
 use analyse::knee::steady::Window;

@@ -245,6 +245,18 @@ pub(crate) enum Need {
     Nbdkit,
     /// qemu-storage-daemon is installed.
     Qemu,
+    /// Manual pages can be laid out by groff.
+    Man,
+    /// Manual pages can be looked at by mandoc.
+    Mandoc,
+    /// zsh is installed.
+    Zsh,
+    /// fish is installed.
+    Fish,
+    /// YAML can be read, by the system's own Python.
+    PythonYaml,
+    /// Debian packages can be built.
+    Debhelper,
 }
 
 /// Whether a need is met; says that a test is skipped if not.
@@ -270,6 +282,15 @@ pub(crate) fn met(need: Need) -> bool {
         Need::NbdPython if !runs("/usr/bin/python3", "-cimport nbd") => "python3-libnbd is not installed",
         Need::PrometheusClient if !runs("/usr/bin/python3", "-cimport prometheus_client") => {
             "python3-prometheus-client is not installed"
+        }
+        Need::Man if !runs("man", "--version") => "man-db is not installed",
+        // It has no --version.
+        Need::Mandoc if Command::new("mandoc").arg("/dev/null").output().is_err() => "mandoc is not installed",
+        Need::Zsh if !runs("zsh", "--version") => "zsh is not installed",
+        Need::Fish if !runs("fish", "--version") => "fish is not installed",
+        Need::PythonYaml if !runs("/usr/bin/python3", "-cimport yaml") => "python3-yaml is not installed",
+        Need::Debhelper if !runs("dpkg-buildpackage", "--version") || !runs("dh", "--version") => {
+            "debhelper is not installed"
         }
         _ => return true,
     };

@@ -67,6 +67,11 @@ pub fn find_all(name: &str) -> &'static [&'static OptionSpec] {
     BY_NAME.get(name).map_or(&[], Vec::as_slice)
 }
 
+/// The names of the engines there are.
+pub fn engines() -> impl Iterator<Item = &'static str> {
+    ENGINES.iter().map(|engine| engine.name())
+}
+
 /// The option name nearest to `name`, if one is near.
 #[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {

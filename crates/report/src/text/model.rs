@@ -8,6 +8,17 @@ use super::Page;
 /// Stages beyond these are summed up in a line: a run on many volumes has many.
 const STAGES_MAX: usize = 12;
 
+/// What is to be said of the volumes, each once: volumes of one kind have the same notes.
+fn notes(model: &Model) -> Vec<&str> {
+    let mut notes: Vec<&str> = Vec::new();
+    for note in model.volumes.iter().flat_map(|volume| &volume.notes) {
+        if !notes.contains(&note.as_str()) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
 impl Page {
     /// The volumes, then what held operations back, the longest first.
     pub(super) fn model(&mut self, model: &Model) {
@@ -39,9 +50,7 @@ impl Page {
         if stages.len() > STAGES_MAX {
             self.sheet.field("", &format!("and {} more, which held less", stages.len() - STAGES_MAX));
         }
-        let mut notes: Vec<&str> = model.volumes.iter().flat_map(|volume| &volume.notes).map(String::as_str).collect();
-        notes.dedup();
-        for (index, note) in notes.iter().enumerate() {
+        for (index, note) in notes(model).iter().enumerate() {
             self.sheet.field(if index == 0 { "of the model" } else { "" }, note);
         }
     }
@@ -92,5 +101,21 @@ impl Page {
         let room = self.sheet.width().saturating_sub(figures.chars().count()).max(20);
         let blank = " ".repeat(figures.chars().count());
         self.sheet.hung([&figures, &blank], room, rule, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_that_volumes_share_are_told_once() {
+        let volume = |notes: &[&str]| record::ModelledVolume {
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+            ..record::ModelledVolume::default()
+        };
+        let volumes = vec![volume(&["a", "b"]), volume(&["a", "b"]), volume(&["c", "a"])];
+        let model = Model { virtual_time: true, elapsed_ns: 1, volumes, stages: Vec::new(), page_caches: Vec::new() };
+        assert_eq!(notes(&model), ["a", "b", "c"]);
     }
 }

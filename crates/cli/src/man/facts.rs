@@ -1,0 +1,149 @@
+//! What no option says: variables that are read, files that are kept, what exit codes mean everywhere.
+
+/// Something that matters to some commands.
+pub(super) struct Fact {
+    /// Its name, as it is typed.
+    pub(super) name: &'static str,
+    /// What it is for.
+    pub(super) text: &'static str,
+    /// The commands that it matters to; none for all of them.
+    commands: &'static [&'static str],
+}
+
+const fn fact(name: &'static str, commands: &'static [&'static str], text: &'static str) -> Fact {
+    Fact { name, text, commands }
+}
+
+impl Fact {
+    /// Whether it matters to a command; everything does to the program.
+    pub(super) fn matters_to(&self, command: Option<&str>) -> bool {
+        command.is_none_or(|name| self.commands.is_empty() || self.commands.contains(&name))
+    }
+}
+
+const MEASURING: &[&str] = &["run", "sim", "sweep", "fio"];
+
+/// Variables of the environment.
+pub(super) const ENVIRONMENT: &[Fact] = &[
+    fact("NO_COLOR", &[], "Set to anything: no colours."),
+    fact("CLICOLOR_FORCE", &[], "Set to anything: colours even where no terminal is."),
+    fact("TERM", &[], "With the value `dumb` there are no colours."),
+    fact("COLUMNS", &[], "How wide text is laid out, from 40 to 200; else as wide as the terminal, or 100."),
+    fact(
+        "NAME",
+        MEASURING,
+        "Any variable: `${NAME}` in a job file stands for its value. One that is not set is an error.",
+    ),
+    fact(
+        "XDG_STATE_HOME",
+        &["suite"],
+        "What is done of suites is kept below it; `~/.local/state` where it is not set.",
+    ),
+    fact("XDG_RUNTIME_DIR", &["serve"], "Sockets without a path of their own are below it, else below `TMPDIR`."),
+    fact("TMPDIR", &["serve"], "Where sockets are, where there is no `XDG_RUNTIME_DIR`; `/tmp` where it is not set."),
+];
+
+/// Files that are read or left behind.
+pub(super) const FILES: &[Fact] = &[
+    fact(
+        "$XDG_STATE_HOME/fathom/suites/",
+        &["suite"],
+        "What is done of a suite that was interrupted: the same command goes on with it.",
+    ),
+    fact("$XDG_RUNTIME_DIR/fathom/", &["serve"], "Sockets of servers that were given no path."),
+    fact(
+        "PREFIX_lat.1.log",
+        MEASURING,
+        "With `write_lat_log=PREFIX`: the latency of each operation of the first worker. There are also `_slat`, `_clat`, `_bw` \
+         and `_iops` logs.",
+    ),
+];
+
+/// Exit codes, where a command tells none of its own.
+pub(super) const EXITS: &[(&str, &str)] = &[
+    ("0", "good"),
+    ("1", "an expectation or a verification failed"),
+    ("2", "usage or job error, nothing was touched"),
+    ("3", "I/O or environment error"),
+    ("4", "measured, but not to be trusted: the output says why"),
+    ("128+n", "ended by signal n, with the results so far"),
+];
+
+/// What `fathom(1)` says first.
+pub(super) const OVERVIEW: &[&str] = &[
+    "Fathom answers one question for the people who pay for storage: what can this volume do, why am I not getting it, \
+     and what should I change or buy? It measures real devices and files, models the volumes of eight clouds, disk \
+     drives and clusters, serves models as disks, and explains the numbers.",
+    "`fathom run` takes the job files and the job options of fio. `fathom sim` takes the same and carries them out on a \
+     modelled volume, in virtual time. Standard output is the result and nothing else; progress and diagnostics are on \
+     standard error.",
+    "A volume is named `PROVIDER/TYPE[@EDITION][,key=value]...`: `gcp/hyperdisk-balanced,size=1TiB,iops=160000`. Without \
+     an edition the newest is meant. `fathom catalog` lists them all.",
+    "Nothing is written to a block device that holds data unless `--allow-destroy=DEVICE` names it.",
+];
+
+/// Where to begin.
+pub(super) const FIRST_STEPS: &[&str] = &[
+    "fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --direct=1 --iodepth=32 --ioengine=libaio",
+    "fathom sim --on gcp/hyperdisk-balanced,size=1TiB,iops=160000 job.fio",
+    "fathom sweep --filename=/dev/nvme0n1",
+    "fathom explain fio.json --expect aws/gp3,size=1TiB,iops=16000",
+    "fathom doctor /dev/nvme0n1",
+    "fathom plan --iops 50k --bs 8k --read 70% --latency 1ms",
+];
+
+/// How job files are written, for the page of job options.
+pub(super) const JOB_FILES: &[&str] = &[
+    "A job file has sections in brackets, and in each a line `option=value` for each option. A section is a job; those \
+     of the section `[global]` hold for the jobs after it. `;` and `#` begin a comment. `${NAME}` is a variable of the \
+     environment. `include FILE` reads another file.",
+    "On the command line each `--option=value` belongs to the job that `--name` began.",
+    "Sizes take `k`, `m`, `g`, `t` and `p`, powers of 1024 as in fio: `bs=4k` is 4,096 bytes. Some sizes may be per cent: \
+     `size=50%`. Times are in seconds, or in microseconds where the option says so, unless they carry `us`, `ms`, `s`, `m` \
+     (minutes), `h` or `d`. A range is `4k-64k`. What differs for reads, writes and trims stands between commas, in this order.",
+    "What fio would silently read as something else, such as `bs = 8k`, `runtime=1min` or `size=1GiB`, is an error at its \
+     place with what to write instead; `fathom fio` reads exactly as fio does.",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of variables in a source file that reads the environment.
+    fn read_in(source: &str) -> Vec<&str> {
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        if !code.contains("env::var") {
+            return Vec::new();
+        }
+        let is_name =
+            |text: &&str| text.len() >= 3 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        code.split('"').skip(1).step_by(2).filter(is_name).collect()
+    }
+
+    fn sources(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).expect("the sources are there") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(std::fs::read_to_string(&path).expect("a source file is text"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_variable_that_is_read_is_in_the_manual() {
+        let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/").to_path_buf();
+        let mut texts = Vec::new();
+        for name in ["cli/src", "store/src", "engine/src"] {
+            sources(&crates.join(name), &mut texts);
+        }
+        let read: Vec<&str> = texts.iter().flat_map(|text| read_in(text)).collect();
+        assert!(read.contains(&"NO_COLOR") && read.contains(&"XDG_STATE_HOME"), "{read:?}");
+        for name in read {
+            // The shell says where a home is.
+            let known = name == "HOME" || ENVIRONMENT.iter().any(|fact| fact.name == name);
+            assert!(known, "{name} is read, and man/facts.rs does not say what for");
+        }
+    }
+}

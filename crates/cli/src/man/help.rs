@@ -1,0 +1,98 @@
+//! The text under a command's options, taken apart: what it says, its examples, its exit codes.
+
+/// What stands under the options of a command's help.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Help<'a> {
+    /// Filled text, and lists under a line of their own.
+    pub(super) says: Vec<Block<'a>>,
+    /// Lines to type.
+    pub(super) examples: Vec<&'a str>,
+    /// Codes and what they mean.
+    pub(super) exits: Vec<(String, String)>,
+}
+
+/// A paragraph.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Block<'a> {
+    /// Filled text.
+    Text(&'a str),
+    /// A line, and indented lines under it.
+    Listing(&'a str, Vec<&'a str>),
+}
+
+impl<'a> Help<'a> {
+    /// Reads it paragraph by paragraph.
+    pub(super) fn read(text: &'a str) -> Self {
+        let mut help = Self::default();
+        for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
+            help.paragraph(paragraph);
+        }
+        help
+    }
+
+    fn paragraph(&mut self, paragraph: &'a str) {
+        let (first, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));
+        let lines = || rest.lines().map(|line| line.strip_prefix("  ").unwrap_or(line));
+        if first == "Examples:" {
+            self.examples.extend(lines());
+        } else if first.starts_with("Exit codes") {
+            let (_, told) = paragraph.split_once(':').unwrap_or((first, rest));
+            self.exits.extend(exits(told));
+        } else if first.ends_with(':') && rest.lines().all(|line| line.starts_with(' ')) {
+            self.says.push(Block::Listing(first, lines().collect()));
+        } else {
+            self.says.push(Block::Text(paragraph));
+        }
+    }
+}
+
+/// Codes in columns, or one after the other in a line.
+fn exits(told: &str) -> Vec<(String, String)> {
+    let entries: Vec<&str> = match told.trim_start_matches(' ').strip_prefix('\n') {
+        Some(columns) => columns.lines().flat_map(|line| line.split("  ")).collect(),
+        None => told.split(", ").collect(),
+    };
+    let mut codes: Vec<(String, String)> = Vec::new();
+    for entry in entries.into_iter().map(str::trim).filter(|entry| !entry.is_empty()) {
+        let split = if entry.starts_with(|letter: char| letter.is_ascii_digit()) {
+            entry.split_once(' ')
+        } else {
+            entry.split_once(": ")
+        };
+        match (split, codes.last_mut()) {
+            (Some((code, meaning)), _) => codes.push((code.to_owned(), meaning.to_owned())),
+            // The rest of a meaning that has a comma in it.
+            (None, Some((_, meaning))) => *meaning = format!("{meaning}, {entry}"),
+            (None, None) => {}
+        }
+    }
+    codes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(codes: &[(String, String)]) -> Vec<(&str, &str)> {
+        codes.iter().map(|(code, meaning)| (code.as_str(), meaning.as_str())).collect()
+    }
+
+    #[test]
+    fn examples_and_exit_codes_are_found_among_the_paragraphs() {
+        let help = Help::read(
+            "Some words\non two lines.\n\nExpressions:\n  a >= 1\n\nExamples:\n  fathom run a\n  fathom run b\n\nExit codes:\n  \
+             0 good           1 bad\n  128+n ended by signal n: kept    with --run: that of CMD",
+        );
+        let says = [Block::Text("Some words\non two lines."), Block::Listing("Expressions:", vec!["a >= 1"])];
+        assert_eq!(help.says, says);
+        assert_eq!(help.examples, ["fathom run a", "fathom run b"]);
+        let codes = [("0", "good"), ("1", "bad"), ("128+n", "ended by signal n: kept"), ("with --run", "that of CMD")];
+        assert_eq!(told(&help.exits), codes);
+    }
+
+    #[test]
+    fn exit_codes_in_one_line_are_told_apart() {
+        let help = Help::read("Exit codes: 0 good, 2 refused, nothing was touched, 3 I/O error");
+        assert_eq!(told(&help.exits), [("0", "good"), ("2", "refused, nothing was touched"), ("3", "I/O error")]);
+    }
+}

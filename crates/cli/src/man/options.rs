@@ -1,0 +1,59 @@
+//! The page of job options, from the option table.
+
+use job::docs;
+use job::table::{OptionSpec, Status};
+
+use super::facts::JOB_FILES;
+use super::page::{name, see_also};
+use super::roff::{Roff, bold, italic};
+
+/// `fathom-options(5)`.
+pub(super) fn of_job_options() -> String {
+    let mut page = Roff::new("fathom-options", 5);
+    name(&mut page, "fathom-options", "job files and job options of Fathom");
+    page.section("DESCRIPTION");
+    JOB_FILES.iter().for_each(|text| page.paragraph(text));
+    page.verbatim(&["[global]", "ioengine=libaio", "direct=1", "runtime=30", "time_based", ""]);
+    page.verbatim(&["[reads]", "filename=${TARGET}", "rw=randread", "bs=4k", "iodepth=32"]);
+    page.section("OPTIONS");
+    let mut missing = Vec::new();
+    for (title, specs) in docs::chapters() {
+        page.subsection(title);
+        for spec in specs {
+            match spec.status {
+                Status::Supported | Status::Accepted(_) => page.tagged(&tag(spec), &meaning(spec)),
+                _ => missing.push(spec.name),
+            }
+        }
+    }
+    page.section("OPTIONS THAT DO NOT WORK");
+    page.paragraph(
+        "These options of fio are known and do nothing here. One that asks for what does not happen anyway is an error at \
+         its place; `fathom options NAME` says what is so of it.",
+    );
+    missing.sort_unstable();
+    missing.dedup();
+    page.paragraph(&format!("{}.", missing.join(", ")));
+    see_also(&mut page, &["fathom(1)", "fathom-run(1)", "fathom-sim(1)", "fathom-fio(1)", "fio(1)"]);
+    page.finish()
+}
+
+/// `bs, blocksize = size`.
+fn tag(spec: &OptionSpec) -> String {
+    let names: Vec<String> = spec.names().map(bold).collect();
+    format!("{}={}", names.join(", "), italic(&docs::value(spec.kind)))
+}
+
+fn meaning(spec: &OptionSpec) -> String {
+    let mut text = spec.doc.to_owned();
+    if !spec.default.is_empty() {
+        text.push_str(&format!(" The default is `{}`.", spec.default));
+    }
+    if !spec.engines.is_empty() {
+        text.push_str(&format!(" Of the engines {}.", spec.engines.join(", ")));
+    }
+    if let Status::Accepted(reason) = spec.status {
+        text.push_str(&format!(" It has no effect: {reason}."));
+    }
+    text
+}

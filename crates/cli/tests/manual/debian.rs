@@ -1,0 +1,57 @@
+//! The Debian package: built from the recipe, looked into and installed below a folder of its own.
+
+use std::process::Command;
+
+use crate::common::{Scratch, require, run};
+use crate::{files_below, top};
+
+/// Builds the package from the binary of these tests.
+fn package(scratch: &Scratch) -> String {
+    let mut build = Command::new(top().join("packaging/debian/build"));
+    build.arg(scratch.path("")).env("FATHOM_BINARY", env!("CARGO_BIN_EXE_fathom"));
+    let built = run(build.env("DEB_BUILD_OPTIONS", "nocheck")).expect_code(0);
+    built.stdout.trim().to_owned()
+}
+
+#[test]
+fn the_package_holds_the_program_its_manual_its_completions_and_its_docs() {
+    require!(Debhelper);
+    let scratch = Scratch::new();
+    let package = package(&scratch);
+    let contents = run(Command::new("dpkg-deb").args(["--contents", &package])).expect_clean().stdout;
+    let has = |path: &str| contents.lines().any(|line| line.split_whitespace().any(|word| word == format!("./{path}")));
+    for path in [
+        "usr/bin/fathom",
+        "usr/share/bash-completion/completions/fathom",
+        "usr/share/zsh/vendor-completions/_fathom",
+        "usr/share/fish/vendor_completions.d/fathom.fish",
+        "usr/share/doc/fathom/copyright",
+        "usr/share/doc/fathom/README.md",
+        "usr/share/doc/fathom/docs/plan.md",
+        "usr/share/doc/fathom/examples/first-try.fio",
+    ] {
+        assert!(has(path), "{path} is missing from:\n{contents}");
+    }
+    for page in files_below("man") {
+        assert!(has(&format!("usr/share/{page}.gz")), "{page} is missing from:\n{contents}");
+    }
+    let depends = run(Command::new("dpkg-deb").args(["--field", &package, "Depends"])).expect_clean().stdout;
+    assert!(depends.contains("libc6 (>= "), "{depends}");
+}
+
+#[test]
+fn the_package_is_installed_and_runs() {
+    require!(Debhelper, Root);
+    let scratch = Scratch::new();
+    let package = package(&scratch);
+    let root = scratch.path("root");
+    std::fs::create_dir_all(root.join("var/lib/dpkg/info")).expect("the scratch directory can be written to");
+    std::fs::create_dir_all(root.join("var/lib/dpkg/updates")).expect("the scratch directory can be written to");
+    std::fs::write(root.join("var/lib/dpkg/status"), "").expect("the scratch directory can be written to");
+    // What it depends on is not below that folder; whether it is named is looked at above.
+    let mut install = Command::new("dpkg");
+    install.arg(format!("--root={}", root.display())).args(["--force-depends", "--install", &package]);
+    run(&mut install).expect_code(0);
+    let version = run(Command::new(root.join("usr/bin/fathom")).arg("--version")).expect_clean().stdout;
+    assert!(version.starts_with("fathom "), "{version}");
+}

@@ -1,0 +1,178 @@
+//! Completions, asked of the shells themselves.
+
+use std::process::Command;
+
+use crate::common::{Scratch, fathom, require, run};
+
+/// The script of a shell, in a file of a name that the shell wants.
+fn script(scratch: &Scratch, shell: &str) -> String {
+    let text = run(&mut fathom(["completions", shell])).expect_clean().stdout;
+    let kept = match shell {
+        "bash" => "fathom.bash",
+        "zsh" => "_fathom",
+        _ => "fathom.fish",
+    };
+    assert_eq!(text, crate::text_of(format!("completions/{kept}")), "{kept}: run `cargo xtask generate`");
+    scratch.write(kept, text)
+}
+
+trait Shell {
+    /// What the end of a line could become.
+    fn offers(&self, line: &str) -> Vec<String>;
+}
+
+/// What every shell has to offer: a line, what is among the offers, and what is not.
+const EXPECTED: [(&str, &[&str], &[&str]); 12] = [
+    ("fathom s", &["sim", "sweep", "suite", "serve"], &["run", "plan"]),
+    ("fathom run --iode", &["--iodepth"], &["--rw"]),
+    ("fathom sim --iode", &["--iodepth"], &["--rw"]),
+    ("fathom sweep --depth", &["--depth-max"], &["--budget"]),
+    ("fathom run --format ", &["text", "json", "fio-json+"], &["libaio"]),
+    ("fathom run --rw=randr", &["randread", "randrw"], &["randwrite"]),
+    ("fathom run --ioengine ", &["libaio", "io_uring", "psync"], &["randread"]),
+    ("fathom sim --on gcp/hyper", &["gcp/hyperdisk-balanced", "gcp/hyperdisk-ml"], &["gcp/pd-ssd"]),
+    ("fathom explain --expect vultr/", &["vultr/nvme-block", "vultr/hdd-block"], &["aws/gp3"]),
+    ("fathom catalog aws/g", &["aws/gp2", "aws/gp3"], &["aws/io2"]),
+    ("fathom suite run gcp", &["gcp-pd", "gcp-local-ssd"], &["vultr"]),
+    ("fathom options iode", &["iodepth"], &["rw"]),
+];
+
+fn check(shell: &impl Shell, scratch: &Scratch) {
+    for (line, among, not) in EXPECTED {
+        let offers = shell.offers(line);
+        for word in among {
+            // Shells offer the whole of `--rw=randread`, or what is behind the sign.
+            let is_it = |offer: &String| offer == word || offer.ends_with(&format!("={word}"));
+            assert!(offers.iter().any(is_it), "{line}: {word} is not among {offers:?}");
+        }
+        for word in not {
+            assert!(!offers.iter().any(|offer| offer == word), "{line}: {word} is among {offers:?}");
+        }
+    }
+    scratch.write("written.fio", "[a]\n");
+    for line in ["fathom run writ", "fathom sim --on aws/gp3 writ", "fathom explain writ", "fathom run -o writ"] {
+        let offers = shell.offers(line);
+        assert!(offers.iter().any(|offer| offer == "written.fio"), "{line}: {offers:?}");
+    }
+}
+
+struct Bash<'a> {
+    scratch: &'a Scratch,
+    script: String,
+}
+
+impl Shell for Bash<'_> {
+    /// As readline does it: words end at blanks and at `=`, which is a word of its own; where nothing is offered, files are.
+    fn offers(&self, line: &str) -> Vec<String> {
+        let spaced = line.replace('=', " = ");
+        let mut words: Vec<&str> = spaced.split_whitespace().collect();
+        if line.ends_with(' ') {
+            words.push("");
+        }
+        let (current, previous) = (words[words.len() - 1], words[words.len() - 2]);
+        let program = format!(
+            "source {}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _fathom fathom '{current}' '{previous}'; \
+             [ ${{#COMPREPLY[@]}} -gt 0 ] || COMPREPLY=($(compgen -f -- '{current}')); printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            self.script
+        );
+        let mut bash = Command::new("bash");
+        bash.args(["--norc", "-c", &program, "bash"]).args(&words).current_dir(self.scratch);
+        run(&mut bash).expect_clean().stdout.lines().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn bash_offers_commands_options_values_and_files() {
+    let scratch = Scratch::new();
+    let script = script(&scratch, "bash");
+    check(&Bash { scratch: &scratch, script }, &scratch);
+}
+
+struct Fish<'a> {
+    scratch: &'a Scratch,
+    script: String,
+}
+
+impl Shell for Fish<'_> {
+    fn offers(&self, line: &str) -> Vec<String> {
+        let program = format!("source {}; complete --do-complete '{line}'", self.script);
+        let mut fish = Command::new("fish");
+        fish.args(["--no-config", "--command", &program]).current_dir(self.scratch);
+        // Each with a tab and a description behind it.
+        let offers = run(&mut fish).expect_clean().stdout;
+        offers.lines().map(|line| line.split('\t').next().unwrap_or(line).to_owned()).collect()
+    }
+}
+
+#[test]
+fn fish_offers_commands_options_values_and_files() {
+    require!(Fish);
+    let scratch = Scratch::new();
+    let script = script(&scratch, "fish");
+    check(&Fish { scratch: &scratch, script }, &scratch);
+}
+
+/// Types a line and the tabulator into a zsh on a terminal of its own, and keeps every word that is offered.
+const ZSH: &str = r#"
+zmodload zsh/zpty
+cat >inner <<'END'
+PROMPT=
+fpath=($PWD $fpath)
+autoload -U compinit
+compinit -u -d $PWD/dump
+bindkey '^I' complete-word
+zstyle ':completion:*' insert-tab false
+compadd() {
+    # Calls that only ask which words would match offer none.
+    if [[ ${@[1,(i)(-|--)]} == *-[a-zA-Z]#[AOD]* ]] { builtin compadd "$@"; return }
+    local -a hits
+    builtin compadd -O hits "$@"
+    print -rl -- $hits >>offers
+    builtin compadd "$@"
+}
+ended() { print >ended }
+comppostfuncs=(ended)
+setopt extended_glob
+print >ready
+END
+await() {
+    repeat 1000; do
+        zpty -rt typed junk
+        [[ -e $1 ]] && return
+        sleep 0.02
+    done
+    print -u2 "zsh did not get to: $1"
+    exit 1
+}
+zpty typed zsh -f -i
+zpty -w typed 'source ./inner'
+await ready
+zpty -wn typed "$1"$'\t'
+await ended
+zpty -d typed
+[[ -e offers ]] && cat offers
+true
+"#;
+
+struct Zsh<'a> {
+    scratch: &'a Scratch,
+}
+
+impl Shell for Zsh<'_> {
+    fn offers(&self, line: &str) -> Vec<String> {
+        for name in ["ready", "ended", "offers"] {
+            let _ = std::fs::remove_file(self.scratch.path(name));
+        }
+        let mut zsh = Command::new("zsh");
+        zsh.args(["-f", "-c", ZSH, "zsh", line]).current_dir(self.scratch).env("TERM", "dumb");
+        run(&mut zsh).expect_clean().stdout.lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+}
+
+#[test]
+fn zsh_offers_commands_options_values_and_files() {
+    require!(Zsh);
+    let scratch = Scratch::new();
+    script(&scratch, "zsh");
+    check(&Zsh { scratch: &scratch }, &scratch);
+}
