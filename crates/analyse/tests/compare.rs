@@ -8,15 +8,9 @@ use analyse::Code;
 use analyse::compare::{
     Aspect, Basis, Caution, Comparison, FigureComparison, Judgement, More, Options, Side, Told, compare,
 };
-use loads::{SECOND_NS, latency, queue_full};
+use loads::{SECOND_NS, Wander, latency, queue_full};
 use record::{Interval, Model, ModelCredits, ModelStage, Run};
 use units::random::Random;
-
-/// A value of the normal distribution (Box and Muller).
-fn normal(random: &mut Random) -> f64 {
-    let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * random.unit()).cos()
-}
 
 /// What a run's seconds are like.
 #[derive(Clone, Copy)]
@@ -32,10 +26,9 @@ struct Course {
 /// A run of reads with 32 in flight all the time.
 fn run(course: Course, random: &mut Random) -> Run {
     let Course { seconds, phi, noise, iops } = course;
-    let mut last = normal(random);
+    let mut course = Wander::new(phi, random);
     let mut second = || {
-        last = phi * last + (1.0 - phi * phi).sqrt() * normal(random);
-        let ios = (iops * (1.0 + noise * last)).max(1.0) as u64;
+        let ios = (iops * (1.0 + noise * course.next(random))).max(1.0) as u64;
         Interval { ios: [ios, 0, 0], bytes: [ios * 4096, 0, 0], service_ns: 32 * SECOND_NS, ..Interval::default() }
     };
     // One more, for the last is taken for cut short.

@@ -120,9 +120,14 @@ impl Change {
     fn more(&self, threshold_percent: f64, independent: f64, basis: Basis) -> Option<More> {
         let size = self.percent.abs();
         let room = if size >= threshold_percent { size } else { threshold_percent - size };
+        self.what_tells(room, independent, basis)
+    }
+
+    /// What would make the interval so narrow that it has room within this many per cent.
+    pub(super) fn what_tells(&self, room: f64, independent: f64, basis: Basis) -> Option<More> {
         let half = self.half() / if self.widened { WIDER } else { 1.0 };
         let enough = if self.widened { FEW / independent } else { 1.0 };
-        let factor = (POWER * half / room).powi(2).max(enough);
+        let factor = (POWER * half / room.abs()).powi(2).max(enough);
         if factor.is_nan() || factor > TOO_MUCH {
             return None;
         }

@@ -3,9 +3,10 @@
 //!
 //! Neighbouring seconds of a run are alike, and tests that take them for independent find a difference between equal
 //! runs in every second case. So the means of two runs are compared by Welch's test on their effective numbers of
-//! values, and where both sides have repeats, by the means of the runs. A record keeps one histogram for the whole run:
-//! of percentiles only repeats can tell.
+//! values, and where both sides have repeats, by the means of the runs. Percentiles of single runs have their errors from
+//! a bootstrap over blocks of time; of records without blocks only repeats can tell.
 
+mod blocks;
 mod caution;
 mod change;
 mod mismatch;
@@ -28,11 +29,13 @@ use side::{Judged, Part};
 pub struct Options {
     /// Changes of less than this matter to nobody, in per cent.
     pub threshold_percent: f64,
+    /// What blocks of time are drawn by.
+    pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threshold_percent: 2.0 }
+        Self { threshold_percent: 2.0, seed: 1 }
     }
 }
 
@@ -72,9 +75,18 @@ pub struct FigureComparison {
     /// What the interval rests on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
+    /// How many independent values tell as much as those of the side that has fewer; zero where only repeats can tell.
+    pub independent: f64,
     /// What it comes to.
     #[serde(flatten)]
     pub judgement: Judgement,
+}
+
+impl FigureComparison {
+    /// What would tell a change that is so many per cent away from something from being there.
+    pub(crate) fn what_tells(&self, away_percent: f64) -> Option<More> {
+        self.change.zip(self.basis).and_then(|(change, basis)| change.what_tells(away_percent, self.independent, basis))
+    }
 }
 
 impl Comparison {
@@ -154,7 +166,10 @@ fn figures_of(baseline: &Part<'_>, candidate: &Part<'_>) -> impl Iterator<Item =
     if kinds.len() > 1 {
         kinds.push(None);
     }
-    kinds.into_iter().flat_map(|kind| FigureQuantity::ALL.map(|quantity| Figure { kind, quantity }))
+    let of_kind = |kind| FigureQuantity::ALL.map(|quantity| Figure { kind, quantity });
+    // A percentile of several kinds is that of the worst, which has its own row.
+    let has_row = |figure: &Figure| figure.kind.is_some() || figure.quantity.percent().is_none();
+    kinds.into_iter().flat_map(of_kind).filter(has_row)
 }
 
 /// `None` where a side does not have the figure at all.
@@ -168,15 +183,17 @@ fn compare_figure(
     if a.is_empty() || b.is_empty() {
         return None;
     }
-    let samples =
-        if a.len() > 1 && b.len() > 1 { Some(of_runs(&a, &b)) } else { of_courses(figure, baseline, candidate) };
-    let known = samples.and_then(|([a, b], basis)| Some((Change::between(&a.mean, &b.mean, basis)?, a, b, basis)));
+    let samples = if a.len() > 1 && b.len() > 1 {
+        Ok(of_runs(&a, &b))
+    } else {
+        of_courses(figure, baseline, candidate, options.seed)
+    };
+    let more = samples.err().flatten().or_else(|| Some(more_runs(a.len().min(b.len()))));
+    let known = samples.ok().and_then(|([a, b], basis)| Some((Change::between(&a.mean, &b.mean, basis)?, a, b, basis)));
+    let independent = known.map_or(0.0, |(_, a, b, _)| a.mean.effective.min(b.mean.effective));
     let judgement = match &known {
-        Some((change, a, b, basis)) => {
-            let independent = a.mean.effective.min(b.mean.effective);
-            change.judge(figure.quantity, options.threshold_percent, independent, *basis)
-        }
-        None => Judgement::Undecided { more: Some(more_runs(a.len().min(b.len()))) },
+        Some((change, _, _, basis)) => change.judge(figure.quantity, options.threshold_percent, independent, *basis),
+        None => Judgement::Undecided { more },
     };
     let row = FigureComparison {
         figure,
@@ -184,6 +201,7 @@ fn compare_figure(
         candidate: Mean::of_independent(&b).value,
         change: known.map(|(change, ..)| change),
         basis: known.map(|(_, _, _, basis)| basis),
+        independent,
         judgement,
     };
     Some((row, known.map(|(_, a, b, _)| [a, b])))
@@ -198,9 +216,37 @@ fn of_runs(a: &[f64], b: &[f64]) -> ([Sample; 2], Basis) {
     ([sample(a), sample(b)], Basis::Repeats { runs: a.len().min(b.len()) })
 }
 
-fn of_courses(figure: Figure, baseline: &Part<'_>, candidate: &Part<'_>) -> Option<([Sample; 2], Basis)> {
-    let ((a, a_seconds), (b, b_seconds)) = (baseline.course(figure)?, candidate.course(figure)?);
+/// What the course of single runs in time tells; without one, what would tell.
+fn of_courses(
+    figure: Figure,
+    baseline: &Part<'_>,
+    candidate: &Part<'_>,
+    seed: u64,
+) -> Result<([Sample; 2], Basis), Option<More>> {
+    let Some(((a, a_seconds), (b, b_seconds))) = baseline.course(figure).zip(candidate.course(figure)) else {
+        return of_blocks(figure, baseline, candidate, seed);
+    };
     let seconds = (a.len() as f64 * a_seconds).min(b.len() as f64 * b_seconds);
     let sample = |values: &[f64]| Sample { mean: Mean::of(values), values: values.len() };
-    Some(([sample(&a), sample(&b)], Basis::Intervals { seconds }))
+    Ok(([sample(&a), sample(&b)], Basis::Intervals { seconds }))
+}
+
+fn of_blocks(
+    figure: Figure,
+    baseline: &Part<'_>,
+    candidate: &Part<'_>,
+    seed: u64,
+) -> Result<([Sample; 2], Basis), Option<More>> {
+    let (a, b) = baseline.blocks(figure).zip(candidate.blocks(figure)).ok_or(None)?;
+    let seconds = a.seconds.min(b.seconds);
+    let percent = figure.quantity.percent();
+    let lacking = percent.and_then(|percent| a.lacking(percent).into_iter().chain(b.lacking(percent)).reduce(f64::max));
+    if let Some(times) = lacking {
+        return Err(Some(More::Seconds(((times - 1.0) * seconds).ceil().max(1.0) as u64)));
+    }
+    let sample = |blocks: &blocks::Blocks, seed| Sample {
+        mean: percent.map_or_else(|| blocks.mean(), |percent| blocks.percentile(percent, seed)),
+        values: blocks.len(),
+    };
+    Ok(([sample(&a, seed), sample(&b, seed.wrapping_add(1))], Basis::Intervals { seconds }))
 }

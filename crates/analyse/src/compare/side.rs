@@ -3,6 +3,7 @@
 use record::{Figure, JobResult, Kind, Run};
 use serde::Serialize;
 
+use super::blocks::Blocks;
 use super::series::course;
 use crate::{Code, Finding, Verdict, analyse};
 
@@ -62,6 +63,11 @@ impl<'a> Part<'a> {
         let courses: Vec<Vec<f64>> = self.results().map(|job| course(job, figure)).collect::<Option<_>>()?;
         let width_ns = self.results().next()?.result.series.width_ns;
         Some((courses.concat(), width_ns as f64 / 1e9))
+    }
+
+    /// Histograms of the latency that this is a figure of, over time; `None` where a run does not keep them.
+    pub(super) fn blocks(&self, figure: Figure) -> Option<Blocks> {
+        Blocks::of(self.results(), figure.kind.filter(|_| figure.quantity.is_latency())?, figure.quantity)
     }
 
     pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {

@@ -5,8 +5,32 @@
 use record::{
     Declared, DirectionResult, Host, Interval, JobResult, LatencyStats, Measured, Run, Series, TargetFacts, TargetKind,
 };
+use units::random::Random;
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+
+/// Values around zero of which neighbours are alike: a first-order autoregressive course of deviation one.
+pub(crate) struct Wander {
+    phi: f64,
+    last: f64,
+}
+
+impl Wander {
+    pub(crate) fn new(phi: f64, random: &mut Random) -> Self {
+        Self { phi, last: normal(random) }
+    }
+
+    pub(crate) fn next(&mut self, random: &mut Random) -> f64 {
+        self.last = self.phi * self.last + (1.0 - self.phi * self.phi).sqrt() * normal(random);
+        self.last
+    }
+}
+
+/// A value of the normal distribution (Box and Muller).
+fn normal(random: &mut Random) -> f64 {
+    let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.unit()).cos()
+}
 
 /// Latencies of which all fall into one bucket.
 pub(crate) fn latency(count: u64, mean_ns: u64, stddev_ns: u64) -> LatencyStats {

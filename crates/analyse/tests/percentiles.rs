@@ -1,0 +1,182 @@
+//! Percentiles of single runs compared: how often equal runs are told apart, and what is found.
+
+#![allow(clippy::disallowed_macros, reason = "calibrations print what they found")]
+
+mod loads;
+
+use analyse::compare::{Basis, FigureComparison, Judgement, More, Options, compare};
+use loads::{SECOND_NS, Wander, meter_bucket, queue_full};
+use record::{Block, LatencyStats, PerKind, Run};
+use units::random::Random;
+
+/// What a run's seconds are like.
+#[derive(Clone, Copy)]
+struct Course {
+    seconds: usize,
+    /// How alike neighbours are.
+    phi: f64,
+    /// Deviation of a second's latencies, as a share; that of its tail is three times as large.
+    noise: f64,
+    mean_ns: f64,
+    ios: u64,
+}
+
+const EVEN: Course = Course { seconds: 300, phi: 0.0, noise: 0.03, mean_ns: 1e6, ios: 10_000 };
+
+/// Shares of operations and their latencies as multiples of the mean: a body with 96 of 100, and a tail.
+fn shape() -> Vec<(f64, f64, bool)> {
+    let body = (0..48).map(|step| (0.02, 0.8 + f64::from(step) * 0.008, false));
+    let tail = (0..16).map(|step| (0.0025, 1.3 + f64::from(step) * 0.1, true));
+    body.chain(tail).collect()
+}
+
+/// A run of reads whose median and whose tail wander, each by itself.
+fn run(course: Course, shape: &[(f64, f64, bool)], random: &mut Random) -> Run {
+    let (mut body, mut tail) = (Wander::new(course.phi, random), Wander::new(course.phi, random));
+    let mut all = vec![0; 1856];
+    let mut block = |second: usize| {
+        let (body, tail) = (course.noise * body.next(random), 3.0 * course.noise * tail.next(random));
+        let mut buckets: Vec<(u32, u64)> = Vec::with_capacity(shape.len());
+        for (share, multiple, in_tail) in shape {
+            let scale = 1.0 + body + if *in_tail { tail } else { 0.0 };
+            let bucket = meter_bucket((course.mean_ns * multiple * scale) as u64);
+            let count = (share * course.ios as f64) as u64;
+            all[bucket] += count;
+            match buckets.iter_mut().find(|(known, _)| *known == bucket as u32) {
+                Some((_, known)) => *known += count,
+                None => buckets.push((bucket as u32, count)),
+            }
+        }
+        buckets.sort_unstable();
+        let latency = PerKind { read: buckets, ..PerKind::default() };
+        Block { end_ns: (second as u64 + 1) * SECOND_NS, latency }
+    };
+    let blocks: Vec<Block> = (0..course.seconds).map(&mut block).collect();
+    let mut run = queue_full(32, 1_000_000);
+    let result = &mut run.jobs[0].result;
+    let buckets: Vec<(usize, u64)> = all.into_iter().enumerate().filter(|(_, count)| *count > 0).collect();
+    let count = buckets.iter().map(|(_, count)| count).sum();
+    result.read.service = LatencyStats { count, max_ns: u64::MAX, buckets, ..LatencyStats::default() };
+    (result.read.ios, result.blocks) = (count, blocks);
+    result.runtime_ns = course.seconds as u64 * SECOND_NS;
+    result.read.runtime_ns = result.runtime_ns;
+    run
+}
+
+fn row(a: &Run, b: &Run, name: &str) -> FigureComparison {
+    let comparison = compare(&[a], &[b], &Options::default());
+    let mut rows = comparison.jobs.iter().flat_map(|job| &job.figures);
+    *rows.find(|row| row.figure.to_string() == name).unwrap_or_else(|| panic!("no {name}: {comparison:?}"))
+}
+
+const NAMES: [&str; 2] = ["read.latency_p50", "read.latency_p99"];
+
+/// Of so many pairs, how many have an interval without zero and how many are better or worse: of p50 and of p99.
+fn shares(a: Course, b: Course, pairs: usize, seed: u64) -> [[f64; 2]; 2] {
+    let (mut random, shape) = (Random::new(seed, 1), shape());
+    let mut counts = [[0; 2]; 2];
+    for _ in 0..pairs {
+        let comparison = compare(&[&run(a, &shape, &mut random)], &[&run(b, &shape, &mut random)], &Options::default());
+        for (name, counts) in NAMES.iter().zip(&mut counts) {
+            let found = comparison.jobs[0].figures.iter().find(|row| row.figure.to_string() == *name).expect(name);
+            counts[0] += usize::from(found.change.expect(name).is_real());
+            counts[1] += usize::from(matches!(found.judgement, Judgement::Better | Judgement::Worse));
+        }
+    }
+    counts.map(|counts| counts.map(|count| count as f64 / pairs as f64))
+}
+
+#[test]
+fn percentiles_of_equal_runs_are_told_apart_no_more_often_than_is_said() {
+    let seed = 61;
+    for (seconds, phi, pairs) in [(300, 0.0, 150), (300, 0.5, 150), (300, 0.8, 1000), (60, 0.8, 150)] {
+        let course = Course { seconds, phi, ..EVEN };
+        let found = shares(course, course, pairs, seed);
+        println!(
+            "seed {seed}, n {seconds}, phi {phi}: [interval without zero, better or worse] of p50 and p99: {found:?}"
+        );
+        // Of few pairs the share is itself a matter of chance.
+        let most = if pairs >= 1000 { 0.07 } else { 0.1 };
+        for (name, [real, alarms]) in NAMES.iter().zip(found) {
+            assert!(real <= most && alarms <= most, "seed {seed}, n {seconds}, phi {phi}, {name}: {real}, {alarms}");
+        }
+    }
+}
+
+#[test]
+fn a_true_change_of_a_percentile_is_found() {
+    let seed = 62;
+    let slower = Course { mean_ns: 1.03e6, ..EVEN };
+    let found = shares(EVEN, slower, 100, seed);
+    println!("seed {seed}: 3 % more: [interval without zero, worse] of p50 and p99: {found:?}");
+    assert!(found.iter().all(|[_, told]| *told >= 0.8), "seed {seed}: {found:?}");
+}
+
+#[test]
+fn the_seconds_that_are_asked_for_decide_percentiles_too() {
+    let (seed, shape) = (63, shape());
+    let mut random = Random::new(seed, 0);
+    let short = Course { seconds: 40, noise: 0.1, ..EVEN };
+    let (mut asked, mut decided) = (0, 0);
+    for _ in 0..40 {
+        let (a, b) = (run(short, &shape, &mut random), run(short, &shape, &mut random));
+        let found = row(&a, &b, NAMES[0]).judgement;
+        let Judgement::Undecided { more: Some(More::Seconds(more)) } = found else { continue };
+        let long = Course { seconds: 40 + more.min(2_000) as usize, ..short };
+        let again = row(&run(long, &shape, &mut random), &run(long, &shape, &mut random), NAMES[0]);
+        asked += 1;
+        decided += u32::from(!matches!(again.judgement, Judgement::Undecided { .. }));
+    }
+    println!("seed {seed}: asked {asked}, decided {decided}");
+    assert!(asked > 20 && decided * 5 > asked * 3, "seed {seed}: {decided} of {asked}");
+}
+
+#[test]
+fn a_tail_of_few_operations_is_not_told_and_says_how_long_it_takes() {
+    let (mut random, shape) = (Random::new(64, 0), shape());
+    // 400 operations a second over 30 s: 12 beyond p99.9.
+    let few = Course { seconds: 30, ios: 400, ..EVEN };
+    let found = row(&run(few, &shape, &mut random), &run(few, &shape, &mut random), "read.latency_p99.9");
+    let Judgement::Undecided { more: Some(More::Seconds(more)) } = found.judgement else { panic!("{found:?}") };
+    assert!(found.change.is_none() && (20..=21).contains(&more), "{found:?}");
+}
+
+#[test]
+fn equal_runs_are_the_same_and_one_bucket_is_known_no_better_than_its_width() {
+    let (mut random, shape) = (Random::new(65, 0), shape());
+    let a = run(EVEN, &shape, &mut random);
+    assert_eq!(row(&a, &a, NAMES[1]).judgement, Judgement::Same);
+    let constant =
+        |ns: f64| run(Course { noise: 0.0, mean_ns: ns, ..EVEN }, &[(1.0, 1.0, false)], &mut Random::new(1, 0));
+    // Two neighbouring buckets: what lies between their middles is no more than what nobody sees.
+    let found = row(&constant(1_015_800.0), &constant(1_015_810.0), NAMES[0]);
+    assert!(!found.change.expect("it is known").is_real(), "{found:?}");
+    let found = row(&constant(1_000_000.0), &constant(1_100_000.0), NAMES[0]);
+    assert_eq!(found.judgement, Judgement::Worse, "{found:?}");
+    assert!(matches!(found.basis, Some(Basis::Intervals { .. })));
+}
+
+#[test]
+fn the_same_seed_tells_the_same() {
+    let (mut random, shape) = (Random::new(66, 0), shape());
+    let (a, b) = (run(EVEN, &shape, &mut random), run(EVEN, &shape, &mut random));
+    let options = |seed| Options { seed, ..Options::default() };
+    let told = |seed| compare(&[&a], &[&b], &options(seed));
+    assert_eq!(told(7), told(7));
+    assert_ne!(told(7), told(8), "only errors differ");
+}
+
+#[test]
+fn blocks_that_do_not_belong_to_a_record_are_not_used() {
+    let (mut random, shape) = (Random::new(67, 0), shape());
+    let whole = run(EVEN, &shape, &mut random);
+    let mut cut = whole.clone();
+    cut.jobs[0].result.blocks.truncate(200);
+    let mut scheduled = whole.clone();
+    scheduled.jobs[0].result.read.response = scheduled.jobs[0].result.read.service.clone();
+    for other in [&cut, &scheduled] {
+        let found = row(&whole, other, NAMES[0]);
+        assert!(matches!(found.judgement, Judgement::Undecided { more: Some(More::Repeats(_)) }), "{found:?}");
+    }
+    assert_eq!(row(&scheduled, &scheduled, "read.response_p99").judgement, Judgement::Same);
+}
