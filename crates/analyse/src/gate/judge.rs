@@ -4,10 +4,22 @@ use record::{Figure, JobResult, Run};
 use serde::Serialize;
 
 use super::{Bound, Counted, Expectation, Relation, Subject};
+use crate::compare::{Change, Comparison, FigureComparison, More};
 use crate::{Finding, Severity, Verdict};
 
 /// Figures that are this close are equal: they are quotients.
 const EQUAL: f64 = 1e-9;
+
+/// A run or repeats of one, beside what they are held against.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bench<'a> {
+    /// The runs with what was found in each. A figure is the mean of theirs, a number of findings the greatest.
+    pub runs: &'a [(&'a Run, &'a [Verdict])],
+    /// The baseline: none, a run or repeats of one. Its findings play no part.
+    pub baseline: &'a [&'a Run],
+    /// How the runs compare with the baseline; without it nobody knows what is chance.
+    pub comparison: Option<&'a Comparison>,
+}
 
 /// What became of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -24,6 +36,12 @@ pub struct Judged {
     /// a bound of nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin_percent: Option<f64>,
+    /// The change from the baseline with its interval, where that is meant and known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    /// What would tell where chance leaves it open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more: Option<More>,
 }
 
 /// Whether an expectation holds.
@@ -34,6 +52,8 @@ pub enum Outcome {
     Passed,
     /// It does not.
     Failed,
+    /// It does not by the figures, but chance alone may have brought them: the interval of the change reaches it.
+    WithinNoise,
     /// It cannot be told, which is no pass.
     Unknown(Unknown),
 }
@@ -53,31 +73,39 @@ pub enum Unknown {
 }
 
 impl Expectation {
-    /// Holds a run with what was found about its jobs against it. Findings of the baseline play no part.
+    /// Holds runs with what was found about their jobs against it.
     #[must_use]
-    pub fn judge(&self, run: &Run, verdicts: &[Verdict], baseline: Option<&Run>) -> Judged {
-        let measured = self.measured(run, verdicts);
-        let bound = self.bound_by(baseline);
+    pub fn judge(&self, bench: &Bench<'_>) -> Judged {
+        let (measured, bound) = (self.measured(bench.runs), self.bound_by(bench.baseline));
+        let compared = self.compared(bench.comparison);
+        let change = compared.and_then(|figure| figure.change);
         let outcome = match (measured, bound) {
             (Err(reason), _) | (_, Err(reason)) => Outcome::Unknown(reason),
             (Ok(measured), Ok(bound)) if self.relation.holds(measured, bound) => Outcome::Passed,
+            _ if change.is_some_and(|change| self.is_reached_by(&change)) => Outcome::WithinNoise,
             _ => Outcome::Failed,
         };
         let (measured, bound) = (measured.ok(), bound.ok());
         let margin_percent = measured.zip(bound).and_then(|(measured, bound)| self.relation.margin(measured, bound));
-        Judged { outcome, measured, bound, margin_percent }
+        let open = compared.filter(|_| outcome == Outcome::WithinNoise);
+        let more = open.zip(margin_percent).and_then(|(figure, margin)| figure.what_tells(margin));
+        Judged { outcome, measured, bound, margin_percent, change, more }
     }
 
-    fn measured(&self, run: &Run, verdicts: &[Verdict]) -> Result<f64, Unknown> {
-        let places = self.places(run);
-        if places.is_empty() && self.job.is_some() {
+    fn measured(&self, runs: &[(&Run, &[Verdict])]) -> Result<f64, Unknown> {
+        let mut places = runs.iter().map(|(run, _)| self.places(run));
+        if self.job.is_some() && places.all(|places| places.is_empty()) {
             return Err(Unknown::NoSuchJob);
         }
         match self.subject {
-            Subject::Figure(figure) => self.figure(figure, run).ok_or(Unknown::NotMeasured),
+            Subject::Figure(figure) => self.mean(figure, runs.iter().map(|(run, _)| *run)).ok_or(Unknown::NotMeasured),
             Subject::Findings(counted) => {
-                let about = verdicts.iter().filter(|verdict| places.contains(&verdict.job));
-                Ok(about.flat_map(Verdict::findings).filter(|finding| counted.has(finding)).count() as f64)
+                let number = |(run, verdicts): &(&Run, &[Verdict])| {
+                    let places = self.places(run);
+                    let about = verdicts.iter().filter(|verdict| places.contains(&verdict.job));
+                    about.flat_map(Verdict::findings).filter(|finding| counted.has(finding)).count()
+                };
+                Ok(runs.iter().map(number).max().unwrap_or(0) as f64)
             }
         }
     }
@@ -88,19 +116,48 @@ impl Expectation {
         run.jobs.iter().enumerate().filter(|(_, job)| named(job)).map(|(place, _)| place).collect()
     }
 
-    fn figure(&self, figure: Figure, run: &Run) -> Option<f64> {
-        let jobs: Vec<&JobResult> = self.places(run).into_iter().map(|place| &run.jobs[place]).collect();
-        figure.of_jobs(&jobs)
+    /// Over the runs that have it.
+    fn mean<'a>(&self, figure: Figure, runs: impl Iterator<Item = &'a Run>) -> Option<f64> {
+        let of_run = |run: &Run| {
+            let jobs: Vec<&JobResult> = self.places(run).into_iter().map(|place| &run.jobs[place]).collect();
+            figure.of_jobs(&jobs)
+        };
+        let values: Vec<f64> = runs.filter_map(of_run).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    fn bound_by(&self, baseline: Option<&Run>) -> Result<f64, Unknown> {
+    fn bound_by(&self, baseline: &[&Run]) -> Result<f64, Unknown> {
         match (self.bound, self.subject) {
             (Bound::Value(value), _) => Ok(value),
+            (Bound::OfBaseline(_), _) if baseline.is_empty() => Err(Unknown::NoBaseline),
             (Bound::OfBaseline(factor), Subject::Figure(figure)) => {
-                let baseline = baseline.ok_or(Unknown::NoBaseline)?;
-                Ok(factor * self.figure(figure, baseline).ok_or(Unknown::NotInBaseline)?)
+                Ok(factor * self.mean(figure, baseline.iter().copied()).ok_or(Unknown::NotInBaseline)?)
             }
             (Bound::OfBaseline(_), Subject::Findings(_)) => Err(Unknown::NotInBaseline),
+        }
+    }
+
+    /// The figure in a comparison. Of several jobs together nobody knows what is chance.
+    fn compared<'a>(&self, comparison: Option<&'a Comparison>) -> Option<&'a FigureComparison> {
+        let (Bound::OfBaseline(_), Subject::Figure(figure)) = (self.bound, self.subject) else { return None };
+        let jobs = &comparison?.jobs;
+        let mut named = jobs.iter().filter(|job| self.job.as_ref().is_none_or(|name| job.job == *name));
+        let (job, None) = (named.next()?, named.next()) else { return None };
+        // Of one kind in use, all is that kind.
+        let is_meant = |other: &Figure| *other == figure || other.quantity == figure.quantity && figure.kind.is_none();
+        let mut rows = job.figures.iter().filter(|row| is_meant(&row.figure));
+        rows.next_back().filter(|row| row.figure == figure || rows.next().is_none())
+    }
+
+    /// Whether a value within the interval of a change would do.
+    fn is_reached_by(&self, change: &Change) -> bool {
+        let Bound::OfBaseline(factor) = self.bound else { return false };
+        let (low, high) = (1.0 + change.low_percent / 100.0, 1.0 + change.high_percent / 100.0);
+        match self.relation {
+            Relation::AtLeast | Relation::More => high >= factor,
+            Relation::AtMost | Relation::Less => low <= factor,
+            Relation::Equal => low <= factor && factor <= high,
+            Relation::Unequal => false,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What is expected of a run, as one line: `read.iops>=150k`, `write.lat.p99<=2ms`, `findings.warnings==0`,
 //! `job(log).write.bw>=0.98*baseline`.
 //!
-//! [`Expectation::parse`] reads it and [`Expectation::judge`] holds a run against it. What cannot be told is no pass.
+//! [`Expectation::parse`] reads it and [`Expectation::judge`] holds a run against it. What cannot be told is no pass. Where
+//! a figure is held against a baseline, it fails only where chance does not explain it.
 
 mod judge;
 mod parse;
@@ -12,7 +13,7 @@ use std::ops::Range;
 use record::Figure;
 use serde::Serialize;
 
-pub use judge::{Judged, Outcome, Unknown};
+pub use judge::{Bench, Judged, Outcome, Unknown};
 
 use crate::Code;
 

@@ -144,6 +144,9 @@ impl<'a> Parser<'a> {
             };
         }
         self.at = after;
+        if unit == "%" && matches!(subject, Subject::Figure(_)) {
+            return Ok(Bound::OfBaseline(number / 100.0));
+        }
         let known = match subject {
             Subject::Figure(figure) => figure.quantity.units(),
             Subject::Findings(_) => vec![("", 1.0)],
