@@ -31,6 +31,18 @@ enum Command {
     /// fio's own command line, output and exit codes
     #[command(override_usage = "fathom fio ARG...", after_help = FIO_HELP)]
     Fio,
+    /// By how much two runs differ, and whether that is more than chance
+    #[command(
+        override_usage = "fathom compare [OPTIONS] BASELINE CANDIDATE",
+        after_help = crate::compare::args::HELP
+    )]
+    Compare(crate::compare::args::CompareOptions),
+    /// A run held against what is expected of it: exit code 1 where that fails
+    #[command(
+        override_usage = "fathom gate [OPTIONS] RUN --expect EXPECTATION...",
+        after_help = crate::gate::args::HELP
+    )]
+    Gate(crate::gate::args::GateOptions),
     /// Settings of the host that hold a device back
     #[command(override_usage = "fathom doctor [OPTIONS] PATH|DEVICE...", after_help = DOCTOR_HELP)]
     Doctor(DoctorOptions),
@@ -437,6 +449,8 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
         Command::Run(options) => crate::run::command(&options, &jobs, words),
         Command::Sim(options) => crate::sim::command(&options, &jobs, words),
         Command::Doctor(options) => crate::doctor::command(&options),
+        Command::Compare(options) => crate::compare::command(&options),
+        Command::Gate(options) => crate::gate::command(&options),
         Command::Sweep(options) => crate::sweep::command(&options, &jobs, words),
         Command::Explain(options) => crate::explain::command(&options),
         Command::Plan(options) => crate::plan::command(&options),

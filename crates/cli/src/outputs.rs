@@ -33,6 +33,7 @@ pub(crate) enum Kind {
     OpenMetrics,
     FioJson,
     Svg,
+    Junit,
 }
 
 const ENDINGS: [(&str, Kind); 7] = [
@@ -58,6 +59,8 @@ pub(crate) const OF_A_RUN: &[Kind] =
 pub(crate) const OF_A_SWEEP: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Text, Kind::Svg];
 /// What a plan can be written as.
 pub(crate) const OF_A_PLAN: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg];
+/// What a comparison can be written as.
+pub(crate) const OF_A_COMPARISON: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text];
 /// What a diagnosis or an explanation can be written as.
 pub(crate) const DOCUMENTS: &[Kind] = &[Kind::Json, Kind::Markdown, Kind::Text];
 
@@ -86,11 +89,51 @@ impl Output {
         if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
             return Err(format!("--output {}: it is given twice: give each file once", twice.display()));
         }
-        let open = |(path, kind): (&PathBuf, Kind)| {
-            let file = File::create(path).map_err(|error| format!("--output {}: {}", path.display(), why(&error)))?;
-            Ok(Self { path: path.clone(), kind, file })
+        paths.iter().zip(kinds).map(|(path, kind)| Self::create(path, kind, "--output")).collect()
+    }
+
+    /// Opens a file for JUnit XML, whatever its name.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn junit(path: &Path) -> Result<Self, String> {
+        Self::create(path, Kind::Junit, "--junit")
+    }
+
+    fn create(path: &Path, kind: Kind, option: &str) -> Result<Self, String> {
+        let file = File::create(path).map_err(|error| format!("{option} {}: {}", path.display(), why(&error)))?;
+        Ok(Self { path: path.to_owned(), kind, file })
+    }
+
+    /// Writes a comparison.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_comparison(&mut self, document: &report::compare::Document) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Json => report::compare::json(document),
+            Kind::Csv => report::compare::csv(document),
+            Kind::Markdown => report::compare::markdown(document),
+            _ => report::compare::text(document, IN_FILES),
         };
-        paths.iter().zip(kinds).map(open).collect()
+        self.put(&text)
+    }
+
+    /// Writes what came of a gate.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_gate(&mut self, document: &report::gate::Document) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Json => report::gate::json(document),
+            Kind::Markdown => report::gate::markdown(document),
+            Kind::Junit => report::gate::junit(document),
+            _ => report::gate::text(document, IN_FILES),
+        };
+        self.put(&text)
     }
 
     /// Writes explanations.
@@ -120,7 +163,7 @@ impl Output {
             Kind::Text => report::text(run, verdicts, IN_FILES),
             Kind::OpenMetrics => report::open_metrics(run),
             // No pictures of runs: refused before it began.
-            Kind::FioJson | Kind::Svg => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
+            Kind::FioJson | Kind::Svg | Kind::Junit => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
         };
         self.put(&text)
     }
@@ -135,7 +178,7 @@ impl Output {
             Kind::Json => report::grid_json(points),
             Kind::Csv => report::grid_csv(points),
             Kind::Markdown => report::grid_markdown(points),
-            Kind::Text | Kind::OpenMetrics | Kind::FioJson | Kind::Svg => report::grid_text(points),
+            _ => report::grid_text(points),
         };
         self.put(&text)
     }

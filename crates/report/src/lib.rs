@@ -2,17 +2,20 @@
 //!
 //! Everything here takes a [`record::Run`], what [`analyse`] found in it, or both, and returns text. [`text()`] is for
 //! people at a terminal and ends with the verdict; [`json()`] is Fathom's own document; [`fio`] holds the formats that
-//! programs which parse fio's output accept; [`csv()`], [`markdown()`] and [`open_metrics()`] are tables. Findings are
+//! programs which parse fio's output accept; [`csv()`], [`markdown()`] and [`open_metrics()`] are tables. [`compare`] and
+//! [`gate`] tell how runs stand to each other and to what is expected of them. Findings are
 //! data until they come here: their sentences are in one file, `words.rs`.
 //!
 //! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), files, terminals, the
 //! environment, and the rendering of diagnostics about job files.
 
 mod civil;
+pub mod compare;
 mod doctor;
 mod events;
 mod explain;
 pub mod fio;
+pub mod gate;
 mod grid;
 mod logs;
 mod openmetrics;

@@ -60,7 +60,7 @@ fn csv_latency(fields: &mut Vec<String>, latency: &LatencyStats) {
 }
 
 /// Quotes only where the text would not be read back without.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
@@ -103,7 +103,7 @@ fn markdown_row(out: &mut String, (job, kind, result): Row<'_>, name: &str, late
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod devices;
 pub(crate) mod json;
 pub(crate) mod model;
 pub(crate) mod openmetrics;
+pub(crate) mod runs;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -237,6 +238,8 @@ pub(crate) enum Need {
     Openssl,
     /// Clients of NBD servers: libnbd's tools and qemu's.
     NbdTools,
+    /// The system's own Python.
+    Python,
     /// libnbd for Python, of the system's own Python.
     NbdPython,
     /// The official client of Prometheus for Python, of the system's own Python.
@@ -279,6 +282,7 @@ pub(crate) fn met(need: Need) -> bool {
         Need::NbdTools if !runs("qemu-img", "--version") || !runs("qemu-io", "--version") => {
             "qemu-utils is not installed"
         }
+        Need::Python if !runs("/usr/bin/python3", "--version") => "python3 is not installed",
         Need::NbdPython if !runs("/usr/bin/python3", "-cimport nbd") => "python3-libnbd is not installed",
         Need::PrometheusClient if !runs("/usr/bin/python3", "-cimport prometheus_client") => {
             "python3-prometheus-client is not installed"

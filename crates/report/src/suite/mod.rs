@@ -7,6 +7,7 @@ use record::{Figure, FigureQuantity, Run};
 use serde::{Deserialize, Serialize};
 
 use crate::words;
+pub(crate) use text::shown;
 pub use text::{figure_name, markdown, text};
 
 /// A procedure that was carried out, or the part of it that was.

@@ -190,7 +190,7 @@ pub(crate) fn tone_of(severity: Severity) -> Tone {
 }
 
 /// `randread 4 KiB, io_uring, depth 32, direct`.
-fn asked(job: &JobResult) -> String {
+pub(crate) fn asked(job: &JobResult) -> String {
     let declared = &job.declared;
     let mut parts = vec![format!("{}{}", declared.rw, block_sizes(job)), declared.engine.clone()];
     parts.push(format!("depth {}", declared.iodepth));

@@ -1,0 +1,134 @@
+//! `fathom compare`: by how much two runs differ, and whether that is more than chance.
+
+pub(crate) mod args;
+pub(crate) mod sides;
+
+use analyse::compare::{Comparison, Judgement, Options, compare};
+use report::compare::{self as page, Document};
+
+use crate::args::PageFormat;
+use crate::exit::Exit;
+use crate::outputs::{OF_A_COMPARISON, Output, deliver, say};
+use crate::refusal::Refusal;
+use crate::terminal::{Terminal, tell};
+use args::{CompareOptions, FailOn};
+use sides::{RunSet, overwritten};
+
+/// Reads both sides, refuses what is not comparable, tells the change.
+pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
+    let Words { baseline, candidate, settings } =
+        Words::read(options).map_err(|problems| Refusal::Words(problems).told())?;
+    let comparison = compare(&baseline.runs(), &candidate.runs(), &settings);
+    if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
+        return Err(Exit::usage("nothing to compare: the runs have no operations of the same kind in the same job"));
+    }
+    if !options.anyway {
+        comparable(&comparison)?;
+    }
+    let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
+    let document = Document::new(baseline.named(), candidate.named(), settings, comparison);
+    let mut files = Output::open(&options.output, OF_A_COMPARISON).map_err(|problem| Exit::usage(&problem))?;
+    let said = say(&match options.format {
+        PageFormat::Text => page::text(&document, Terminal::stdout().style()),
+        PageFormat::Json => page::json(&document),
+        PageFormat::Md => page::markdown(&document),
+    });
+    let end = deliver(&mut files, said, |file| file.write_comparison(&document));
+    Ok(if end == Exit::Good && failed { Exit::Failed } else { end })
+}
+
+/// Refuses runs that differ in more than their figures, with all that they differ in.
+pub(crate) fn comparable(comparison: &Comparison) -> Result<(), Exit> {
+    if comparison.is_comparable() {
+        return Ok(());
+    }
+    tell("fathom: the runs are not comparable:\n");
+    page::refusal(comparison).iter().for_each(|reason| tell(&format!("  * {reason}\n")));
+    Err(Exit::usage("nothing was compared; --anyway does it all the same"))
+}
+
+fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {
+    let figures = || comparison.jobs.iter().flat_map(|job| &job.figures);
+    let undecided = |judgement| matches!(judgement, Judgement::Undecided { .. });
+    comparison.is_worse() || fail_on == FailOn::Undecided && figures().any(|figure| undecided(figure.judgement))
+}
+
+/// What was asked for, understood.
+struct Words {
+    baseline: RunSet,
+    candidate: RunSet,
+    settings: Options,
+}
+
+impl Words {
+    /// All that is wrong is told at once.
+    fn read(options: &CompareOptions) -> Result<Self, Vec<String>> {
+        let mut problems = Vec::new();
+        let (baseline, candidate) = sides(options).unwrap_or_else(|problem| {
+            problems.push(problem);
+            Default::default()
+        });
+        let settings = threshold_percent(&options.threshold)
+            .map(|threshold_percent| Options { threshold_percent, ..Options::default() });
+        if settings.is_none() {
+            problems.push(format!("--threshold {}: write a share from 0% to 100%, such as 2%", options.threshold));
+        }
+        problems.extend(overwritten(&[baseline.clone(), candidate.clone()].concat(), &options.output));
+        let mut recalled = [baseline, candidate].map(|words| RunSet::recall(&words));
+        for side in &mut recalled {
+            problems.extend(side.as_mut().err().into_iter().flat_map(std::mem::take));
+        }
+        if let [Ok(baseline), Ok(candidate)] = &recalled {
+            problems.extend(baseline.twice(candidate));
+        }
+        match (recalled, settings) {
+            ([Ok(baseline), Ok(candidate)], Some(settings)) if problems.is_empty() => {
+                Ok(Self { baseline, candidate, settings })
+            }
+            _ => Err(problems),
+        }
+    }
+}
+
+/// The words of both sides: those without an option fill what options leave open.
+fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), String> {
+    let (mut baseline, mut candidate) = (options.baseline.clone(), options.candidate.clone());
+    let mut free = options.runs.iter();
+    for side in [&mut baseline, &mut candidate] {
+        if side.is_empty() {
+            side.extend(free.next().cloned());
+        }
+    }
+    match free.next() {
+        Some(word) => Err(format!("{word}: there is a run for both sides already: leave it out")),
+        None if baseline.is_empty() || candidate.is_empty() => {
+            Err("two runs are compared: write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file"
+                .to_owned())
+        }
+        None => Ok((baseline, candidate)),
+    }
+}
+
+/// `2%` or `0.02`.
+fn threshold_percent(text: &str) -> Option<f64> {
+    let (number, factor) = text.strip_suffix('%').map_or((text, 100.0), |number| (number, 1.0));
+    let percent = number.trim().parse::<f64>().ok()? * factor;
+    (0.0..=100.0).contains(&percent).then_some(percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_shares() {
+        assert_eq!(
+            (threshold_percent("2%"), threshold_percent("0.5 %"), threshold_percent("0")),
+            (Some(2.0), Some(0.5), Some(0.0))
+        );
+        assert_eq!(threshold_percent("0.05"), Some(5.0));
+        for bad in ["", "%", "x", "-1%", "101%", "NaN", "inf%", "2"] {
+            assert_eq!(threshold_percent(bad), None, "{bad}");
+        }
+    }
+}

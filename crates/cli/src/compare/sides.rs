@@ -1,0 +1,69 @@
+//! The runs of both sides.
+
+use std::path::{Path, PathBuf};
+
+use record::Run;
+use report::compare::Named;
+
+use crate::recall::{Recalled, recall_all};
+
+/// One side: a run, or repeats of one.
+pub(crate) struct RunSet(Vec<Recalled>);
+
+impl RunSet {
+    /// All runs that some words name, a series by all of its repeats.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be had, a line each.
+    pub(crate) fn recall(words: &[String]) -> Result<Self, Vec<String>> {
+        let names: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
+        let (mut runs, mut problems) = (Vec::new(), Vec::new());
+        for name in names {
+            match recall_all(name) {
+                Ok(found) => runs.extend(found),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        let empty = runs.iter().filter(|recalled| recalled.run.jobs.iter().all(|job| job.result.ios() == 0));
+        problems.extend(empty.map(|recalled| {
+            format!(
+                "{}: nothing was measured in it: no operation of any job is counted; give another run",
+                recalled.name
+            )
+        }));
+        if problems.is_empty() { Ok(Self(runs)) } else { Err(problems) }
+    }
+
+    pub(crate) fn runs(&self) -> Vec<&Run> {
+        self.0.iter().map(|recalled| &recalled.run).collect()
+    }
+
+    pub(crate) fn named(&self) -> Vec<Named> {
+        self.0.iter().map(|recalled| Named::of(&recalled.name, &recalled.run)).collect()
+    }
+
+    /// Runs that are given more than once, here or in `other` as well: they would be compared with themselves.
+    pub(crate) fn twice(&self, other: &Self) -> Vec<String> {
+        let names: Vec<&str> = self.0.iter().chain(&other.0).map(|recalled| recalled.name.as_str()).collect();
+        let again = names.iter().enumerate().filter(|(index, name)| names[..*index].contains(name));
+        again
+            .map(|(_, name)| format!("{name}: it is given twice: a run is always equal to itself; give another"))
+            .collect()
+    }
+}
+
+/// `a,b,c`, unless there is a file of that name.
+fn split(word: &str) -> Vec<&str> {
+    if Path::new(word).exists() { vec![word] } else { word.split(',').filter(|name| !name.is_empty()).collect() }
+}
+
+/// Files that would be written over the runs they come from.
+pub(crate) fn overwritten(words: &[String], outputs: &[PathBuf]) -> Vec<String> {
+    let same = |path: &Path, name: &str| {
+        path.canonicalize().is_ok_and(|path| Path::new(name).canonicalize().is_ok_and(|name| name == path))
+    };
+    let inputs: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
+    let over = outputs.iter().filter(|path| inputs.iter().any(|name| same(path, name)));
+    over.map(|path| format!("--output {}: it is one of the runs: give another file", path.display())).collect()
+}

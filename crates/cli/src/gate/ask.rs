@@ -1,0 +1,134 @@
+//! What is expected, from the command line and from files.
+
+use std::path::Path;
+
+use analyse::gate::{Expectation, Fault};
+use job::{Diagnostic, Place};
+
+use super::args::GateOptions;
+use crate::diagnostics::place_in_option;
+use crate::terminal::why;
+
+/// More than any list of expectations that somebody wrote.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// An expectation as it was written.
+pub(super) struct Expected {
+    pub(super) text: String,
+    pub(super) expectation: Expectation,
+}
+
+/// All expectations, or all that is wrong with them.
+pub(super) fn expectations(options: &GateOptions) -> Result<Vec<Expected>, Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let mut lines: Vec<Line> = options.expect.iter().map(|text| Line::of_option(text)).collect();
+    for path in &options.expect_file {
+        match read(path) {
+            Ok(text) => lines.extend(Line::of_file(path, &text)),
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    if lines.is_empty() && problems.is_empty() {
+        problems.push(nothing_expected(options));
+    }
+    let mut expected = Vec::new();
+    for line in lines {
+        match Expectation::parse(&line.text) {
+            Ok(found) if found.needs_baseline() && options.baseline.is_empty() => {
+                problems.push(line.without_baseline());
+            }
+            Ok(expectation) => expected.push(Expected { text: line.text, expectation }),
+            Err(fault) => problems.push(line.problem(&fault)),
+        }
+    }
+    if problems.is_empty() { Ok(expected) } else { Err(problems) }
+}
+
+/// The text of one expectation, and where it stands.
+struct Line {
+    text: String,
+    /// The whole text.
+    place: Place,
+}
+
+impl Line {
+    fn of_option(text: &str) -> Self {
+        Self { text: text.to_owned(), place: place_in_option("--expect", text, 0..text.len()) }
+    }
+
+    fn of_file<'a>(path: &'a Path, text: &'a str) -> impl Iterator<Item = Self> + 'a {
+        let source: std::sync::Arc<str> = path.display().to_string().into();
+        text.lines().enumerate().filter_map(move |(index, line)| {
+            let written = without_comment(line).trim_end();
+            let text = written.trim_start();
+            let indent = written.chars().count() - text.chars().count();
+            let place = Place {
+                source: source.clone(),
+                line: index + 1,
+                column: indent + 1,
+                length: text.chars().count(),
+                text: line.into(),
+            };
+            (!text.is_empty()).then(|| Self { text: text.to_owned(), place })
+        })
+    }
+
+    fn problem(&self, fault: &Fault) -> Diagnostic {
+        let before = self.text.get(..fault.at.start).map_or(0, |before| before.chars().count());
+        let length = self.text.get(fault.at.clone()).map_or(1, |part| part.chars().count());
+        let place = Place { column: self.place.column + before, length: length.max(1), ..self.place.clone() };
+        Diagnostic::error("expectation", fault.what.clone()).at(place).remedy(fault.remedy.clone())
+    }
+
+    fn without_baseline(&self) -> Diagnostic {
+        let message = "a share is of a baseline, and there is none";
+        Diagnostic::error("no-baseline", message).at(self.place.clone()).remedy("say what it is of: --baseline RUN")
+    }
+}
+
+/// A comment begins with `#`, outside of parentheses: names of jobs may have one.
+fn without_comment(line: &str) -> &str {
+    let mut depth = 0;
+    let begin = line.char_indices().find(|(_, character)| {
+        depth += i32::from(*character == '(') - i32::from(*character == ')');
+        *character == '#' && depth <= 0
+    });
+    begin.map_or(line, |(at, _)| &line[..at])
+}
+
+fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
+    let bytes = std::fs::metadata(path).map(|file| file.len());
+    let text = match bytes {
+        Ok(bytes) if bytes > FILE_BYTES_MAX => {
+            Err(format!("more than {} are no list of expectations", units::Bytes::new(FILE_BYTES_MAX)))
+        }
+        _ => std::fs::read_to_string(path).map_err(|error| why(&error)),
+    };
+    text.map_err(|why| {
+        let word = path.display().to_string();
+        let place = place_in_option("--expect-file", &word, 0..word.len());
+        let remedy = "give a text with one expectation on each line: read.iops>=150k";
+        Box::new(Diagnostic::error("unreadable-input", why).at(place).remedy(remedy))
+    })
+}
+
+fn nothing_expected(options: &GateOptions) -> Diagnostic {
+    let message = match options.expect_file.first() {
+        Some(path) => format!("there is no expectation in {}", path.display()),
+        None => "nothing is expected".to_owned(),
+    };
+    Diagnostic::error("no-expectation", message).remedy("say what should hold: --expect 'read.iops>=150k'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_empty_lines_are_left_out() {
+        let text = "# all of it\n\n  read.iops>=1 # a comment\r\njob(a#b).read.iops>=1\n\t#\n";
+        let lines: Vec<Line> = Line::of_file(Path::new("x"), text).collect();
+        let told: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.place.line, line.place.column)).collect();
+        assert_eq!(told, [("read.iops>=1", 3, 3), ("job(a#b).read.iops>=1", 4, 1)]);
+    }
+}

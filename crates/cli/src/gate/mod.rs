@@ -1,0 +1,105 @@
+//! `fathom gate`: a run held against what is expected of it.
+
+pub(crate) mod args;
+mod ask;
+
+use analyse::compare::{Comparison, Options, compare};
+use analyse::gate::{Bench, Subject};
+use analyse::{Verdict, analyse};
+use record::Run;
+use report::gate::{self as page, Check, Document};
+
+use crate::args::PageFormat;
+use crate::compare::comparable;
+use crate::compare::sides::{RunSet, overwritten};
+use crate::diagnostics;
+use crate::exit::Exit;
+use crate::outputs::{DOCUMENTS, Output, deliver, say};
+use crate::refusal::Refusal;
+use crate::terminal::Terminal;
+use args::GateOptions;
+use ask::Expected;
+
+/// Reads what is expected and the runs, judges, tells.
+pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
+    let Words { expected, runs, baseline } = Words::read(options)?;
+    let comparison = baseline.as_ref().map(|baseline| compare(&baseline.runs(), &runs.runs(), &Options::default()));
+    let of_baseline = expected.iter().any(|one| one.expectation.needs_baseline());
+    let comparison = comparison.filter(|_| of_baseline);
+    if let Some(comparison) = comparison.as_ref().filter(|_| !options.anyway) {
+        comparable(comparison)?;
+    }
+    let document = judged(&expected, &runs, baseline.as_ref(), comparison.as_ref(), options.strict);
+    let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
+    let junit = options.junit.as_deref().map(Output::junit).transpose().map_err(|problem| Exit::usage(&problem))?;
+    files.extend(junit);
+    let said = say(&match options.format {
+        PageFormat::Text => page::text(&document, Terminal::stdout().style()),
+        PageFormat::Json => page::json(&document),
+        PageFormat::Md => page::markdown(&document),
+    });
+    let end = deliver(&mut files, said, |file| file.write_gate(&document));
+    Ok(if end == Exit::Good { exit(&document) } else { end })
+}
+
+fn exit(document: &Document) -> Exit {
+    match (document.checks.iter().all(|check| check.passed), document.distrust.is_empty()) {
+        (false, _) => Exit::Failed,
+        (true, false) => Exit::Distrust,
+        (true, true) => Exit::Good,
+    }
+}
+
+fn judged(
+    expected: &[Expected],
+    runs: &RunSet,
+    baseline: Option<&RunSet>,
+    comparison: Option<&Comparison>,
+    strict: bool,
+) -> Document {
+    let of_runs = runs.runs();
+    let verdicts: Vec<Vec<Verdict>> = of_runs.iter().map(|run| analyse(run)).collect();
+    let found: Vec<(&Run, &[Verdict])> = of_runs.iter().copied().zip(verdicts.iter().map(Vec::as_slice)).collect();
+    let of_baseline = baseline.map(RunSet::runs).unwrap_or_default();
+    let bench = Bench { runs: &found, baseline: &of_baseline, comparison };
+    let check = |one: &Expected| Check::new(&one.text, one.expectation.clone(), one.expectation.judge(&bench), strict);
+    let checks = expected.iter().map(check).collect();
+    // Who has expectations of findings has decided which of them matter.
+    let by_findings = expected.iter().any(|one| matches!(one.expectation.subject, Subject::Findings(_)));
+    let distrust = if by_findings { Vec::new() } else { page::distrust(&found) };
+    let named = runs.named().into_iter().zip(of_runs).collect();
+    let differences = comparison.map(report::compare::refusal).unwrap_or_default();
+    let baseline = baseline.map(RunSet::named).unwrap_or_default();
+    Document::new(named, baseline, checks, distrust).despite(differences)
+}
+
+/// What was asked for, understood.
+struct Words {
+    expected: Vec<Expected>,
+    runs: RunSet,
+    baseline: Option<RunSet>,
+}
+
+impl Words {
+    /// All that is wrong is told at once, expectations with their places.
+    fn read(options: &GateOptions) -> Result<Self, Exit> {
+        let expected = ask::expectations(options).map_err(|problems| diagnostics::print(&problems));
+        let run = [options.run.clone()];
+        let inputs = [&run[..], &options.baseline].concat();
+        let outputs: Vec<_> = options.output.iter().chain(&options.junit).cloned().collect();
+        let mut problems = overwritten(&inputs, &outputs);
+        let mut recalled = |words: &[String]| RunSet::recall(words).map_err(|found| problems.extend(found)).ok();
+        let runs = recalled(&run);
+        let baseline = (!options.baseline.is_empty()).then(|| recalled(&options.baseline));
+        if let (Some(runs), Some(Some(baseline))) = (&runs, &baseline) {
+            problems.extend(runs.twice(baseline));
+        }
+        if !problems.is_empty() {
+            return Err(Refusal::Words(problems).told());
+        }
+        match (expected, runs) {
+            (Ok(expected), Some(runs)) => Ok(Self { expected, runs, baseline: baseline.flatten() }),
+            _ => Err(Exit::Usage),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A comparison in a sentence.
+
+use analyse::compare::{Comparison, FigureComparison, Judgement};
+
+use super::Load;
+use super::words::{change_words, digits, figure_words, more_words};
+
+/// Of more loads than this only how many are faster and slower is said, and which is slower by most.
+const LOADS_TOLD: usize = 3;
+
+/// One load of one job.
+struct Told<'a> {
+    job: &'a str,
+    load: Load<'a>,
+    headline: &'a FigureComparison,
+}
+
+/// The answer, without a full stop.
+pub(super) fn answer(comparison: &Comparison, threshold_percent: f64) -> String {
+    let of_job = comparison.jobs.iter().flat_map(|job| {
+        let loads = Load::of(job).into_iter().filter(|load| load.kind.is_some());
+        loads.filter_map(move |load| Some(Told { job: &job.job, headline: load.headline()?, load }))
+    });
+    let told: Vec<Told<'_>> = of_job.collect();
+    let several = comparison.jobs.len() > 1;
+    match told.len() {
+        0 => "nothing to compare: the runs have no operations of the same kind in the same job".to_owned(),
+        loads if loads > LOADS_TOLD => tally(&told),
+        _ => {
+            let each = told.iter().map(|told| {
+                let job = if several { format!("{}: ", told.job) } else { String::new() };
+                format!("{job}{}", of_load(told, threshold_percent))
+            });
+            // Once is enough.
+            each.collect::<Vec<_>>().join("; ").replace("; candidate is ", "; ")
+        }
+    }
+}
+
+fn of_load(told: &Told<'_>, threshold_percent: f64) -> String {
+    let (row, name) = (told.headline, told.load.name());
+    let figure = figure_words(row.figure.quantity);
+    let others = others(told);
+    let first = match (row.judgement, &row.change) {
+        (Judgement::Better | Judgement::Worse, Some(change)) => {
+            let (half, faster) = ((change.high_percent - change.low_percent) / 2.0, row.judgement == Judgement::Better);
+            let word = match (row.figure.quantity.is_latency(), faster) {
+                (false, true) => "faster",
+                (false, false) => "slower",
+                (true, true) => "shorter",
+                (true, false) => "longer",
+            };
+            let size = format!("{}% ± {}%", digits(change.percent.abs()), digits(half));
+            format!("candidate is {size} {word} on {name} ({figure})")
+        }
+        (Judgement::Same, Some(change)) => {
+            format!("no difference on {name}: {figure} the same within {threshold_percent}% ({})", change_words(change))
+        }
+        (_, Some(change)) => format!("undecided on {name}: {figure} {}{}", change_words(change), remedy(row)),
+        _ => format!("undecided on {name}: {figure}{}", remedy(row)),
+    };
+    format!("{first}{others}")
+}
+
+/// `, 120 s more would tell`.
+fn remedy(row: &FigureComparison) -> String {
+    match row.judgement {
+        Judgement::Undecided { more: Some(more) } => format!(", {} would tell", more_words(more)),
+        Judgement::Undecided { more: None } => ", too close to call".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// What the latencies say beyond the figure that stands for all: those that went another way, then the open ones.
+fn others(told: &Told<'_>) -> String {
+    let headline = told.headline;
+    let rows = || told.load.rows.iter().filter(|row| row.figure != headline.figure && row.figure.quantity.is_latency());
+    let apart = |row: &&&FigureComparison| {
+        matches!(row.judgement, Judgement::Better | Judgement::Worse) && row.judgement != headline.judgement
+    };
+    let mut text = String::new();
+    for row in rows().filter(apart) {
+        let change = row.change.as_ref().map_or_else(String::new, |change| format!(" ({})", change_words(change)));
+        let (word, _) = super::words::verdict_words(row.judgement);
+        text.push_str(&format!("; {} {word}{change}", figure_words(row.figure.quantity)));
+    }
+    let is_open = |row: &FigureComparison| matches!(row.judgement, Judgement::Undecided { .. });
+    // Where even the figure that stands for all is open, there is no need to name the others.
+    let open: Vec<&&FigureComparison> = rows().filter(|row| is_open(row) && !is_open(headline)).collect();
+    for together in open.chunk_by(|a, b| remedy(a) == remedy(b)) {
+        let names: Vec<String> = together.iter().map(|row| figure_words(row.figure.quantity)).collect();
+        text.push_str(&format!("; {} undecided{}", listed(&names), remedy(together[0]).replacen(',', ":", 1)));
+    }
+    text
+}
+
+/// `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn tally(told: &[Told<'_>]) -> String {
+    let count = |wanted: fn(&Judgement) -> bool| told.iter().filter(|one| wanted(&one.headline.judgement)).count();
+    let better = count(|judgement| *judgement == Judgement::Better);
+    let worse = count(|judgement| *judgement == Judgement::Worse);
+    let same = count(|judgement| *judgement == Judgement::Same);
+    let parts =
+        [(better, "faster"), (worse, "slower"), (same, "the same"), (told.len() - better - worse - same, "undecided")];
+    let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    let counts = listed(&parts.collect::<Vec<_>>());
+    let percent = |one: &&Told<'_>| one.headline.change.map_or(0.0, |change| change.percent.abs());
+    let slower = told.iter().filter(|one| one.headline.judgement == Judgement::Worse);
+    let most = slower.max_by(|a, b| percent(a).total_cmp(&percent(b)));
+    let most = most.and_then(|one| Some((one, one.headline.change?))).map_or_else(String::new, |(one, change)| {
+        format!("; the most {} of {} ({})", one.load.name(), one.job, change_words(&change))
+    });
+    format!("of {} loads the candidate has {counts}{most}", told.len())
+}

@@ -1,0 +1,100 @@
+//! A comparison as CSV and as Markdown: a row for each figure.
+
+use analyse::compare::{FigureComparison, Judgement, More};
+use record::Kind;
+
+use super::words::{caution_words, change_words, figure_words, mismatch_words, verdict_words};
+use super::{Document, Load, Named};
+use crate::suite::shown;
+use crate::tables::{escaped, quoted};
+
+/// Comma-separated values with a header: operations a second, bytes a second and nanoseconds; changes in per cent.
+#[must_use]
+pub fn csv(document: &Document) -> String {
+    let mut out = String::from(
+        "job,kind,figure,baseline,candidate,change_percent,low_percent,high_percent,verdict,more_seconds,more_runs\n",
+    );
+    for job in &document.comparison.jobs {
+        for row in &job.figures {
+            let kind = row.figure.kind.map_or("all", Kind::name);
+            let name = row.figure.to_string();
+            let figure = name.split_once('.').map_or(name.as_str(), |(_, figure)| figure);
+            let cells = [
+                quoted(&job.job),
+                kind.to_owned(),
+                figure.to_owned(),
+                row.baseline.to_string(),
+                row.candidate.to_string(),
+            ];
+            out.push_str(&format!("{},{}\n", cells.join(","), verdict_cells(row).join(",")));
+        }
+    }
+    out
+}
+
+fn verdict_cells(row: &FigureComparison) -> [String; 6] {
+    let of = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let change = row.change;
+    let (seconds, runs) = match row.judgement {
+        Judgement::Undecided { more: Some(More::Seconds(seconds)) } => (seconds.to_string(), String::new()),
+        Judgement::Undecided { more: Some(More::Repeats(runs)) } => (String::new(), runs.to_string()),
+        _ => Default::default(),
+    };
+    [
+        of(change.map(|change| change.percent)),
+        of(change.map(|change| change.low_percent)),
+        of(change.map(|change| change.high_percent)),
+        verdict_words(row.judgement).0.to_owned(),
+        seconds,
+        runs,
+    ]
+}
+
+/// The answer, then a table.
+#[must_use]
+pub fn markdown(document: &Document) -> String {
+    let mut out = format!("**{}**\n\n", escaped(&document.answer));
+    for (label, runs) in [("Baseline", &document.baseline), ("Candidate", &document.candidate)] {
+        for Named { name, load, .. } in runs {
+            out.push_str(&format!("{label}: `{}`, {}  \n", name.replace('`', "'"), escaped(load)));
+        }
+    }
+    out.push_str(
+        "\n| job | kind | figure | baseline | candidate | change | verdict |\n|---|---|---|--:|--:|--:|---|\n",
+    );
+    for job in &document.comparison.jobs {
+        for load in Load::of(job) {
+            for row in &load.rows {
+                out.push_str(&markdown_row(&job.job, load.name(), row));
+            }
+        }
+    }
+    let mismatches = document.comparison.mismatches.iter().map(|one| format!("not the same: {}", mismatch_words(one)));
+    let cautions = document.comparison.jobs.iter().flat_map(|job| &job.cautions).map(caution_words);
+    let notes: Vec<String> = mismatches.chain(cautions).map(|note| format!("* {}\n", escaped(&note))).collect();
+    if !notes.is_empty() {
+        out.push_str(&format!("\n{}", notes.concat()));
+    }
+    out
+}
+
+fn markdown_row(job: &str, kind: &str, row: &FigureComparison) -> String {
+    let (word, hint) = verdict_words(row.judgement);
+    let word = match row.judgement {
+        Judgement::Better | Judgement::Worse => format!("**{word}**"),
+        _ if hint.is_empty() => word.to_owned(),
+        _ => format!("{word}: {hint}"),
+    };
+    let change = row.change.as_ref().map_or_else(|| "?".to_owned(), change_words);
+    let value = |value| shown(row.figure, value, None);
+    let cells = [
+        escaped(job),
+        kind.to_owned(),
+        figure_words(row.figure.quantity),
+        value(row.baseline),
+        value(row.candidate),
+        change,
+        word,
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}

@@ -1,0 +1,137 @@
+//! A comparison for people at a terminal: a table for each kind of operation, what to keep in mind, the answer.
+
+use analyse::compare::{FigureComparison, JobComparison, Judgement};
+
+use super::words::{caution_words, change_words, figure_words, mismatch_words, verdict_words};
+use super::{Document, Load, Named};
+use crate::paint::Tone;
+use crate::sheet::{Sheet, Style};
+use crate::suite::shown;
+
+/// Where values begin in the head.
+const INDENT: usize = 11;
+
+/// What came of a comparison.
+#[must_use]
+pub fn text(document: &Document, style: Style) -> String {
+    let mut page = Page { sheet: Sheet::new(style.readable(), INDENT), widths: Widths::of(document) };
+    names(&mut page.sheet, "baseline", &document.baseline);
+    names(&mut page.sheet, "candidate", &document.candidate);
+    let several = document.comparison.jobs.len() > 1;
+    document.comparison.jobs.iter().for_each(|job| page.job(job, several));
+    page.reservations(document);
+    page.sheet.gap();
+    page.sheet.paragraph(&document.answer, Some(Tone::Strong));
+    page.sheet.finish()
+}
+
+/// Columns of the figures, so that all tables stand below each other.
+struct Widths([usize; 4]);
+
+impl Widths {
+    fn of(document: &Document) -> Self {
+        let mut widths = ["", "baseline", "candidate", "change"].map(str::len);
+        for row in document.comparison.jobs.iter().flat_map(|job| &job.figures) {
+            for (width, cell) in widths.iter_mut().zip(cells(row)) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        Self(widths)
+    }
+}
+
+/// Name, baseline, candidate and change.
+fn cells(row: &FigureComparison) -> [String; 4] {
+    let change = row.change.as_ref().map_or_else(|| "?".to_owned(), change_words);
+    let value = |value| shown(row.figure, value, None);
+    [figure_words(row.figure.quantity), value(row.baseline), value(row.candidate), change]
+}
+
+pub(super) fn tone(judgement: Judgement) -> Tone {
+    match judgement {
+        Judgement::Better => Tone::Good,
+        Judgement::Worse => Tone::Bad,
+        Judgement::Same => Tone::Faint,
+        Judgement::Undecided { .. } => Tone::Odd,
+    }
+}
+
+/// Runs by their names, each with what it was.
+pub(crate) fn names(page: &mut Sheet, label: &str, runs: &[Named]) {
+    for (index, Named { name, load, began }) in runs.iter().enumerate() {
+        let when = began.as_ref().map_or_else(String::new, |began| format!(", {began}"));
+        let (label, about) = (if index == 0 { label } else { "" }, format!("{load}{when}"));
+        let lead = format!("{}{name}", page.faint(&format!("{label:<INDENT$}")));
+        let used = INDENT + name.chars().count() + 2 + about.chars().count();
+        if used <= page.width() {
+            page.line(&format!("{lead}  {}", page.faint(&about)));
+        } else {
+            page.line(&lead);
+            page.aside(INDENT, &about);
+        }
+    }
+}
+
+struct Page {
+    sheet: Sheet,
+    widths: Widths,
+}
+
+impl Page {
+    fn job(&mut self, job: &JobComparison, several: bool) {
+        for load in Load::of(job) {
+            self.sheet.gap();
+            let title = if several { format!("{}, {}", job.job, load.name()) } else { load.name().to_owned() };
+            self.titles(&title);
+            load.rows.iter().for_each(|row| self.row(row));
+        }
+    }
+
+    fn titles(&mut self, title: &str) {
+        let [name, baseline, candidate, change] = self.widths.0;
+        // A long title has a line for itself.
+        let fits = title.chars().count() <= name + 2;
+        if !fits {
+            self.sheet.line(&self.sheet.strong(title));
+        }
+        let head =
+            if fits { self.sheet.strong(&format!("{title:<width$}", width = name + 2)) } else { " ".repeat(name + 2) };
+        let columns = format!("  {:>baseline$}  {:>candidate$}  {:>change$}", "baseline", "candidate", "change");
+        self.sheet.line(&format!("{head}{}", self.sheet.faint(&columns)));
+    }
+
+    fn row(&mut self, row: &FigureComparison) {
+        let [name, baseline, candidate, change] = self.widths.0;
+        let cells = cells(row);
+        let line = format!(
+            "  {:<name$}  {:>baseline$}  {:>candidate$}  {:>change$}  ",
+            cells[0], cells[1], cells[2], cells[3]
+        );
+        let (word, hint) = verdict_words(row.judgement);
+        let verdict = self.sheet.tone(tone(row.judgement), word);
+        let hint = if hint.is_empty() { hint } else { self.sheet.faint(&format!(": {hint}")) };
+        self.sheet.line(&format!("{line}{verdict}{hint}"));
+    }
+
+    /// In what the runs differ besides, and what to keep in mind.
+    fn reservations(&mut self, document: &Document) {
+        let comparison = &document.comparison;
+        let mismatches = comparison.mismatches.iter().map(|mismatch| {
+            let tone = if mismatch.blocking { Tone::Bad } else { Tone::Faint };
+            (tone, "Not the same:", format!(" {}.", mismatch_words(mismatch)))
+        });
+        let cautions = comparison.jobs.iter().flat_map(|job| &job.cautions);
+        let cautions = cautions.map(|caution| (Tone::Odd, "Note:", format!(" {}", caution_words(caution))));
+        let mut told: Vec<String> = Vec::new();
+        for (tone, lead, words) in mismatches.chain(cautions) {
+            if told.contains(&words) {
+                continue;
+            }
+            if told.is_empty() {
+                self.sheet.gap();
+            }
+            self.sheet.led(0, lead, tone, &words);
+            told.push(words);
+        }
+    }
+}

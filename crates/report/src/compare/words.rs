@@ -1,0 +1,179 @@
+//! What runs differ in and what to keep in mind, in words.
+
+use analyse::compare::{Aspect, Caution, Change, Comparison, Judgement, Mismatch, More, Side, Told};
+use record::{FigureQuantity, Kind};
+use units::{Bytes, Nanos, grouped};
+
+/// Why runs may not be compared, a line each.
+#[must_use]
+pub fn refusal(comparison: &Comparison) -> Vec<String> {
+    comparison.mismatches.iter().filter(|mismatch| mismatch.blocking).map(mismatch_words).collect()
+}
+
+/// `job reads: iodepth is 32 in the baseline and 64 in the candidate`.
+pub(super) fn mismatch_words(mismatch: &Mismatch) -> String {
+    let job = mismatch.job.as_ref().map_or_else(String::new, |job| format!("job {job}: "));
+    let unit = per_second(mismatch.aspect);
+    let told =
+        |told: &Told| if *told == Told::Nothing { "none".to_owned() } else { format!("{}{unit}", told_words(told)) };
+    match (mismatch.aspect, &mismatch.baseline, &mismatch.candidate) {
+        (Aspect::Job, _, Told::Nothing) => format!("{job}it is in the baseline alone"),
+        (Aspect::Job, ..) => format!("{job}it is in the candidate alone"),
+        (Aspect::Simulated, Told::Yes(true), _) => "the baseline is simulated, the candidate was measured".to_owned(),
+        (Aspect::Simulated, ..) => "the baseline was measured, the candidate is simulated".to_owned(),
+        (aspect, baseline, candidate) => {
+            let (name, is) = aspect_words(aspect);
+            format!("{job}{name} {is} {} in the baseline and {} in the candidate", told(baseline), told(candidate))
+        }
+    }
+}
+
+/// What it is called, with its verb.
+fn aspect_words(aspect: Aspect) -> (String, &'static str) {
+    let name = match aspect {
+        Aspect::BlockSize(kind) => return (format!("the block size of {}", plural(kind)), "is"),
+        Aspect::Volume => "the modelled volume",
+        Aspect::Device => "the device",
+        Aspect::TargetKind => "the target",
+        Aspect::Rw => "rw",
+        Aspect::Engine => "ioengine",
+        Aspect::Depth => "iodepth",
+        Aspect::Workers => "the number of workers",
+        Aspect::Direct => "direct",
+        Aspect::Syncs => "making writes durable",
+        Aspect::Size => "the size of the region",
+        Aspect::RateIops | Aspect::RateBytes => "the rate asked for",
+        Aspect::Thinktime => "thinktime",
+        Aspect::Verify => "verification",
+        Aspect::Runtime => "the time measured",
+        Aspect::Outcome => "the outcome",
+        Aspect::Host => "the host",
+        Aspect::Cpus => "the number of processors",
+        Aspect::Kernel => "the kernel",
+        Aspect::Tool => "the program",
+        _ => "something",
+    };
+    (name.to_owned(), "is")
+}
+
+const fn per_second(aspect: Aspect) -> &'static str {
+    match aspect {
+        Aspect::RateIops => " IOPS",
+        Aspect::RateBytes => "/s",
+        _ => "",
+    }
+}
+
+fn told_words(told: &Told) -> String {
+    match told {
+        Told::Nothing => "none".to_owned(),
+        Told::Word(word) => word.clone(),
+        Told::Yes(yes) => if *yes { "on" } else { "off" }.to_owned(),
+        Told::Count(count) => grouped(*count),
+        Told::Bytes(bytes) => Bytes::new(*bytes).to_string(),
+        Told::BytesRange(least, most) if least == most => Bytes::new(*least).to_string(),
+        Told::BytesRange(least, most) => format!("{} to {}", Bytes::new(*least), Bytes::new(*most)),
+        Told::Nanoseconds(ns) => Nanos::new(*ns).to_string(),
+    }
+}
+
+const fn plural(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Read => "reads",
+        Kind::Write => "writes",
+        Kind::Trim => "trims",
+    }
+}
+
+const fn side_words(side: Side) -> &'static str {
+    match side {
+        Side::Baseline => "the baseline",
+        Side::Candidate => "the candidate",
+    }
+}
+
+/// A sentence.
+pub(super) fn caution_words(caution: &Caution) -> String {
+    match *caution {
+        Caution::Found { side, code } => {
+            format!("Of {} it was found: {} (`fathom explain` says more).", side_words(side), code.name())
+        }
+        Caution::CreditsRanOut { side } => {
+            format!("Burst credits ran out in {} alone: its mean is of two speeds.", side_words(side))
+        }
+        Caution::Correlated { side, figure, values, independent } => format!(
+            "Neighbouring intervals of {figure} in {} are so alike that {values} of them are worth {:.0}: trust repeats \
+             rather than the interval.",
+            side_words(side),
+            independent.max(1.0)
+        ),
+        Caution::FewRepeats { side, runs } => format!(
+            "{} has {runs} runs; with fewer than five an unlike pair goes unnoticed.",
+            capital(side_words(side))
+        ),
+        Caution::RepeatsOnOneSide => {
+            "Only one side has repeats: how much runs differ among themselves is not allowed for.".to_owned()
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// `+6.1% ± 1.2%`.
+pub(crate) fn change_words(change: &Change) -> String {
+    let half = (change.high_percent - change.low_percent) / 2.0;
+    format!("{}% ± {}%", signed(change.percent), digits(half))
+}
+
+fn signed(percent: f64) -> String {
+    let text = digits(percent.abs());
+    let sign = if text.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
+        ""
+    } else if percent < 0.0 {
+        "-"
+    } else {
+        "+"
+    };
+    format!("{sign}{text}")
+}
+
+/// To a tenth, and whole from a hundred on.
+pub(super) fn digits(percent: f64) -> String {
+    if percent >= 99.95 { format!("{percent:.0}") } else { format!("{percent:.1}") }
+}
+
+/// `120 s more`, `4 more runs`.
+pub(crate) fn more_words(more: More) -> String {
+    match more {
+        More::Seconds(seconds) if seconds < 600 => format!("{seconds} s more"),
+        More::Seconds(seconds) if seconds < 7_200 => format!("{} min more", seconds.div_ceil(60)),
+        More::Seconds(seconds) => format!("{} h more", seconds.div_ceil(3_600)),
+        More::Repeats(1) => "1 more run of each".to_owned(),
+        More::Repeats(runs) => format!("{runs} more runs of each"),
+    }
+}
+
+/// The word of a verdict; of an open one what would decide.
+pub(super) fn verdict_words(judgement: Judgement) -> (&'static str, String) {
+    match judgement {
+        Judgement::Better => ("better", String::new()),
+        Judgement::Worse => ("worse", String::new()),
+        Judgement::Same => ("same", String::new()),
+        Judgement::Undecided { more: Some(more) } => ("undecided", more_words(more)),
+        Judgement::Undecided { more: None } => ("undecided", "too close to call".to_owned()),
+    }
+}
+
+/// The name of a figure in a table of one kind.
+pub(super) fn figure_words(quantity: FigureQuantity) -> String {
+    let of = quantity.percent().map_or_else(|| "mean".to_owned(), |percent| format!("p{percent}"));
+    match quantity {
+        FigureQuantity::Iops => "IOPS".to_owned(),
+        FigureQuantity::BytesPerSecond => "bandwidth".to_owned(),
+        _ if quantity.is_response() => format!("response {of}"),
+        _ => format!("latency {of}"),
+    }
+}

@@ -1,0 +1,80 @@
+//! A gate as JUnit XML, which GitHub's actions, GitLab and Jenkins show as tests.
+
+use analyse::gate::Outcome;
+
+use super::{Check, Document};
+
+/// One suite with a test case for each expectation, and one more where the figures are not to be trusted.
+#[must_use]
+pub fn junit(document: &Document) -> String {
+    let failures = document.checks.iter().filter(|check| is_failure(check)).count() + document.distrust.len().min(1);
+    let errors = document.checks.iter().filter(|check| is_error(check)).count();
+    let tests = document.checks.len() + document.distrust.len().min(1);
+    let name = document.runs.first().map_or("fathom gate", |run| run.name.as_str());
+    let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\"");
+    let time = format!("time=\"{:.3}\"", document.seconds);
+    let mut suite = format!("  <testsuite name=\"{}\" {counts} skipped=\"0\" {time}", escaped(name));
+    if let Some(began) = document.runs.first().and_then(|run| run.began.as_ref()) {
+        suite.push_str(&format!(" timestamp=\"{}\"", began.replace(' ', "T")));
+    }
+    if !document.hostname.is_empty() {
+        suite.push_str(&format!(" hostname=\"{}\"", escaped(&document.hostname)));
+    }
+    let cases: String =
+        document.checks.iter().map(case).chain(document.distrust.first().map(|why| distrust(why))).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fathom gate\" {counts} {time}>\n{suite}>\n{cases}  \
+         </testsuite>\n</testsuites>\n"
+    )
+}
+
+fn is_failure(check: &Check) -> bool {
+    !check.passed && !is_error(check)
+}
+
+const fn is_error(check: &Check) -> bool {
+    matches!(check.judged.outcome, Outcome::Unknown(_))
+}
+
+fn case(check: &Check) -> String {
+    let class =
+        check.expectation.job.as_deref().map_or_else(|| "fathom.gate".to_owned(), |job| format!("fathom.gate.{job}"));
+    let head = format!("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", escaped(&class), escaped(&check.text));
+    let measured = if is_error(check) { "" } else { &format!(", measured {}", check.measured()) };
+    let told = format!("expected {}{measured}", check.text);
+    let told = if check.words.is_empty() { told } else { format!("{told}: {}", check.words) };
+    if check.passed {
+        return format!("{head}>\n      <system-out>{}</system-out>\n    </testcase>\n", escaped(&told));
+    }
+    let element = if is_error(check) { "error" } else { "failure" };
+    failed(&head, element, &told, &told)
+}
+
+fn distrust(reason: &str) -> String {
+    let head = "    <testcase classname=\"fathom.gate\" name=\"the figures may be trusted\" time=\"0\"";
+    failed(head, "failure", "the figures are not to be trusted", reason)
+}
+
+fn failed(head: &str, element: &str, message: &str, text: &str) -> String {
+    let (message, text) = (escaped(message), escaped(text));
+    format!(
+        "{head}>\n      <{element} message=\"{message}\" type=\"expectation\">{text}</{element}>\n    </testcase>\n"
+    )
+}
+
+/// Text and attributes alike; what XML has no way to write becomes a question mark.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' | '\r' => out.push(' '),
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('?'),
+            _ => out.push(character),
+        }
+    }
+    out
+}

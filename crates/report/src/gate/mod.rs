@@ -1,0 +1,211 @@
+//! A run held against expectations, for people, for programs and for continuous integration.
+
+mod junit;
+mod text;
+
+use analyse::gate::{Bound, Expectation, Judged, Outcome, Subject, Unknown};
+use analyse::{Severity, Verdict};
+use record::Run;
+use serde::Serialize;
+use units::significant;
+
+pub use junit::junit;
+pub use text::{markdown, text};
+
+use crate::compare::{Named, change_words, more_words};
+use crate::suite::shown;
+use crate::words;
+
+/// Which form of the document this is.
+const SCHEMA: u32 = 1;
+
+/// One expectation and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// As it was written.
+    pub text: String,
+    /// What it was read as.
+    pub expectation: Expectation,
+    /// What became of it.
+    #[serde(flatten)]
+    pub judged: Judged,
+    /// Whether it lets the run through.
+    pub passed: bool,
+    /// What became of it in a few words.
+    pub words: String,
+}
+
+impl Check {
+    /// What became of an expectation that was written as `text`. In `strict` gates what noise leaves open fails.
+    #[must_use]
+    pub fn new(text: &str, expectation: Expectation, judged: Judged, strict: bool) -> Self {
+        let passed = match judged.outcome {
+            Outcome::Passed => true,
+            Outcome::WithinNoise => !strict,
+            Outcome::Failed | Outcome::Unknown(_) => false,
+        };
+        let words = told(&expectation, &judged);
+        Self { text: text.trim().to_owned(), expectation, judged, passed, words }
+    }
+
+    /// What the run has.
+    fn measured(&self) -> String {
+        self.judged.measured.map_or_else(|| "?".to_owned(), |value| value_words(&self.expectation, value))
+    }
+
+    /// What it was held against.
+    fn bound(&self) -> String {
+        self.judged.bound.map_or_else(|| "?".to_owned(), |value| value_words(&self.expectation, value))
+    }
+}
+
+/// A gate that a run has come to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Document {
+    schema: u32,
+    /// The runs that were held against the expectations.
+    pub runs: Vec<Named>,
+    /// What shares are of.
+    pub baseline: Vec<Named>,
+    /// In what the runs differ from the baseline besides, where that was passed over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
+    /// Where the runs took place, for those who collect results.
+    #[serde(skip)]
+    pub hostname: String,
+    /// Seconds that were measured.
+    pub seconds: f64,
+    /// What became of each expectation, in the order they were given.
+    pub checks: Vec<Check>,
+    /// Why the figures are not to be trusted, where they are not and no expectation is about that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub distrust: Vec<String>,
+    /// Whether all of them hold and the figures may be trusted.
+    pub passed: bool,
+    /// The same in a sentence.
+    pub answer: String,
+}
+
+impl Document {
+    /// What came of it all.
+    #[must_use]
+    pub fn new(runs: Vec<(Named, &Run)>, baseline: Vec<Named>, checks: Vec<Check>, distrust: Vec<String>) -> Self {
+        let answer = answer(&checks, &distrust);
+        let passed = checks.iter().all(|check| check.passed) && distrust.is_empty();
+        let hostname = runs.first().map_or_else(String::new, |(_, run)| run.host.hostname.clone());
+        let longest = |run: &Run| run.jobs.iter().map(|job| job.result.wall_ns()).fold(0.0, f64::max);
+        let seconds = runs.iter().map(|(_, run)| longest(run)).sum::<f64>() / 1e9;
+        let runs = runs.into_iter().map(|(named, _)| named).collect();
+        Self {
+            schema: SCHEMA,
+            runs,
+            baseline,
+            differences: Vec::new(),
+            hostname,
+            seconds,
+            checks,
+            distrust,
+            passed,
+            answer,
+        }
+    }
+
+    /// The same although the runs differ from the baseline in this.
+    #[must_use]
+    pub fn despite(self, differences: Vec<String>) -> Self {
+        Self { differences, ..self }
+    }
+}
+
+/// Why the figures of runs are not to be trusted.
+#[must_use]
+pub fn distrust(runs: &[(&Run, &[Verdict])]) -> Vec<String> {
+    let mut reasons = Vec::new();
+    for (run, verdicts) in runs {
+        for verdict in *verdicts {
+            let Some(job) = run.jobs.get(verdict.job) else { continue };
+            let severe = verdict.findings().filter(|finding| finding.severity == Severity::Distrust);
+            reasons.extend(severe.map(|finding| format!("{}: {}", job.name, words::finding(finding, job))));
+        }
+    }
+    reasons.dedup();
+    reasons
+}
+
+/// One JSON document on several lines.
+#[must_use]
+pub fn json(document: &Document) -> String {
+    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn value_words(expectation: &Expectation, value: f64) -> String {
+    match expectation.subject {
+        Subject::Figure(figure) => shown(figure, value, None),
+        Subject::Findings(_) => format!("{value}"),
+    }
+}
+
+/// `7.7% to spare`, `35.0% short`, `within noise (-7.0% ± 9.1%): 120 s more would tell`.
+fn told(expectation: &Expectation, judged: &Judged) -> String {
+    let change =
+        judged.change.as_ref().map_or_else(String::new, |change| format!(" (change {})", change_words(change)));
+    match judged.outcome {
+        Outcome::Unknown(reason) => unknown_words(reason, expectation),
+        Outcome::WithinNoise => {
+            let more = judged.more.map_or_else(String::new, |more| format!(": {} would tell", more_words(more)));
+            format!("within noise{change}{more}")
+        }
+        Outcome::Passed | Outcome::Failed => {
+            let failed = judged.outcome == Outcome::Failed;
+            let margin = judged
+                .margin_percent
+                .map(|margin| format!("{}% {}", significant(margin.abs(), 3), side(margin, failed)));
+            let of_share = matches!(expectation.bound, Bound::OfBaseline(_));
+            margin.unwrap_or_default() + if of_share { &change } else { "" }
+        }
+    }
+}
+
+const fn side(margin: f64, failed: bool) -> &'static str {
+    if failed || margin < 0.0 { "off" } else { "to spare" }
+}
+
+fn unknown_words(reason: Unknown, expectation: &Expectation) -> String {
+    match (reason, &expectation.job) {
+        (Unknown::NoSuchJob, Some(job)) => format!("the run has no job `{job}`"),
+        (Unknown::NoSuchJob, None) => "the run has no results".to_owned(),
+        (Unknown::NotMeasured, _) => "the run does not have this figure".to_owned(),
+        (Unknown::NoBaseline, _) => "there is no baseline".to_owned(),
+        (Unknown::NotInBaseline, _) => "the baseline does not have this figure".to_owned(),
+    }
+}
+
+/// How many hold, and which does not.
+fn answer(checks: &[Check], distrust: &[String]) -> String {
+    let failed: Vec<&Check> = checks.iter().filter(|check| !check.passed).collect();
+    let noise = checks.iter().filter(|check| check.passed && check.judged.outcome == Outcome::WithinNoise).count();
+    let noise = if noise == 0 { String::new() } else { format!(", {noise} of them as far as noise lets tell") };
+    let first = match (checks.len(), &failed[..]) {
+        (0, _) => "nothing was expected".to_owned(),
+        (1, []) => format!("the expectation holds{noise}"),
+        (all, []) => format!("all {all} expectations hold{noise}"),
+        (_, [one]) => format!("{} does not hold: {}", one.text, why(one)),
+        (all, [first, ..]) => {
+            format!("{} of {all} expectations do not hold, the first: {}: {}", failed.len(), first.text, why(first))
+        }
+    };
+    match distrust {
+        [] => first,
+        [reason, ..] => format!("{first}; but the figures are not to be trusted: {reason}"),
+    }
+}
+
+fn why(check: &Check) -> String {
+    match check.judged.outcome {
+        Outcome::Unknown(_) => check.words.clone(),
+        _ if check.words.is_empty() => format!("it is {}", check.measured()),
+        _ => format!("it is {}, {}", check.measured(), check.words),
+    }
+}

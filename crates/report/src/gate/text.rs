@@ -1,0 +1,103 @@
+//! A gate for people: a line for each expectation, the value beside what it is held against.
+
+use analyse::gate::{Bound, Outcome};
+
+use super::{Check, Document};
+use crate::compare::names;
+use crate::paint::Tone;
+use crate::sheet::{Sheet, Style};
+use crate::tables::escaped;
+
+/// No column is wider.
+const COLUMN_MAX: usize = 44;
+
+/// What became of each expectation, and of all.
+#[must_use]
+pub fn text(document: &Document, style: Style) -> String {
+    let mut page = Sheet::new(style.readable(), 0);
+    names(&mut page, "run", &document.runs);
+    names(&mut page, "baseline", &document.baseline);
+    page.gap();
+    let widths = widths(&document.checks);
+    document.checks.iter().for_each(|check| line(&mut page, check, widths));
+    document
+        .differences
+        .iter()
+        .for_each(|difference| page.led(0, "Not the same:", Tone::Odd, &format!(" {difference}.")));
+    document.distrust.iter().for_each(|reason| page.led(0, "Not to be trusted:", Tone::Bad, &format!(" {reason}")));
+    if !document.checks.is_empty() {
+        page.gap();
+    }
+    page.paragraph(&document.answer, Some(if document.passed { Tone::Good } else { Tone::Bad }));
+    page.finish()
+}
+
+/// Of the expectation, the value and what it was held against.
+fn widths(checks: &[Check]) -> [usize; 3] {
+    let most = |cell: fn(&Check) -> String| checks.iter().map(|check| cell(check).chars().count()).max().unwrap_or(0);
+    [most(|check| check.text.clone()), most(Check::measured), most(of_baseline)].map(|width| width.min(COLUMN_MAX))
+}
+
+/// What a share of the baseline comes to; other bounds stand in the expectation already.
+fn of_baseline(check: &Check) -> String {
+    match check.expectation.bound {
+        Bound::OfBaseline(_) => check.bound(),
+        Bound::Value(_) => String::new(),
+    }
+}
+
+const fn sign(check: &Check) -> (&'static str, Tone) {
+    match (check.judged.outcome, check.passed) {
+        (Outcome::WithinNoise, true) => ("~", Tone::Odd),
+        (Outcome::Unknown(_), _) => ("?", Tone::Bad),
+        (_, true) => ("✓", Tone::Good),
+        (_, false) => ("✗", Tone::Bad),
+    }
+}
+
+fn line(page: &mut Sheet, check: &Check, [text, measured, bound]: [usize; 3]) {
+    let (sign, tone) = sign(check);
+    let value = if check.passed { check.measured() } else { String::new() };
+    let value = if value.is_empty() {
+        page.tone(tone, &format!("{:>measured$}", check.measured()))
+    } else {
+        format!("{value:>measured$}")
+    };
+    let of = if bound == 0 { String::new() } else { format!("  {:>bound$}", of_baseline(check)) };
+    let row = format!("{} {:<text$}  {value}{of}", page.tone(tone, sign), check.text);
+    let used = 2 + text.max(check.text.chars().count()) + 2 + measured + of.chars().count() + 2;
+    if used + check.words.chars().count() <= page.width() {
+        page.line(&format!("{row}  {}", page.faint(&check.words)));
+    } else {
+        page.line(&row);
+        page.aside(2, &check.words);
+    }
+}
+
+/// A summary for pages such as GitHub's job summary.
+#[must_use]
+pub fn markdown(document: &Document) -> String {
+    let sign = if document.passed { "✅" } else { "❌" };
+    let mut out = format!("### {sign} {}\n\n", escaped(&document.answer));
+    out.push_str("| | expected | measured | bound | |\n|---|---|--:|--:|---|\n");
+    for check in &document.checks {
+        let sign = match (check.judged.outcome, check.passed) {
+            (Outcome::WithinNoise, true) => "➖",
+            (_, true) => "✅",
+            (_, false) => "❌",
+        };
+        let expected = format!("`{}`", escaped(&check.text).replace('`', "'"));
+        let cells = [sign, &expected, &check.measured(), &check.bound(), &escaped(&check.words)];
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    for (label, runs) in [("Run", &document.runs), ("Baseline", &document.baseline)] {
+        for run in runs {
+            out.push_str(&format!("\n{label}: `{}`, {}\n", run.name.replace('`', "'"), escaped(&run.load)));
+        }
+    }
+    let differences = document.differences.iter().map(|difference| format!("not the same: {difference}"));
+    for note in differences.chain(document.distrust.iter().map(|reason| format!("not to be trusted: {reason}"))) {
+        out.push_str(&format!("\n* {}\n", escaped(&note)));
+    }
+    out
+}
