@@ -1,9 +1,9 @@
 //! The names of all findings.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What was found. The order is that of importance among findings of one severity, greatest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// No operation completed.

@@ -1,9 +1,9 @@
 //! The figures that findings rest on.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A figure that a finding rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// What the figure is.
     pub quantity: Quantity,
@@ -16,7 +16,7 @@ pub struct Evidence {
 }
 
 /// What a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Operations in flight, as asked for.
@@ -272,7 +272,7 @@ impl Quantity {
 }
 
 /// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// A number of things.
@@ -294,7 +294,7 @@ pub enum Unit {
 }
 
 /// Where a figure was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The job's options.

@@ -31,7 +31,7 @@ pub struct Cap {
 }
 
 /// What a load gets: a point of the curve of operations per second against depth.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Point {
     /// Operations in flight.
     pub in_flight: f64,

@@ -1,25 +1,25 @@
 //! What can be found.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Code, Evidence, Point, Quantity, Source};
 
 /// One thing that was found about a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// What.
     pub code: Code,
     /// How much it matters.
     pub severity: Severity,
     /// The part of a modelled volume it is about; `None` where it is about the whole.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The figures it rests on.
     pub evidence: Vec<Evidence>,
     /// What to change; `None` where nothing is wrong or nothing would help.
     pub remedy: Option<Remedy>,
     /// What would be measured then, where a model can tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterfactual: Option<Point>,
 }
 
@@ -71,7 +71,7 @@ impl Finding {
 }
 
 /// How much a finding matters, least first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Good to know.
@@ -85,7 +85,7 @@ pub enum Severity {
 }
 
 /// What to change.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "action")]
 pub enum Remedy {
     /// Use an engine that queues, with this depth for each worker.

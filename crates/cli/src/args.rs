@@ -204,7 +204,7 @@ pub(crate) struct RunOptions {
     /// What standard output carries
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated
+    /// Also write FILE, by its ending: .json .html .csv .md .txt .prom .fio.json; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
     /// JSON lines to FILE while it runs
@@ -257,7 +257,7 @@ pub(crate) struct SweepOptions {
     /// What standard output carries
     #[arg(long, value_enum, default_value_t = Document::Text)]
     format: Document,
-    /// Also write FILE, by its ending: .json .svg .csv .txt; may be repeated
+    /// Also write FILE, by its ending: .json .html .svg .csv .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
     #[command(flatten)]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use analyse::Verdict;
 use record::Run;
 use report::fio::{self, Options};
+use report::html::Subject;
 use report::{Diagnosis, Explained, GridPoint, Style};
 
 use crate::args::{Format, RunOptions};
@@ -34,9 +35,10 @@ pub(crate) enum Kind {
     FioJson,
     Svg,
     Junit,
+    Html,
 }
 
-const ENDINGS: [(&str, Kind); 7] = [
+const ENDINGS: [(&str, Kind); 8] = [
     // Before `.json`, which it ends with too.
     (".fio.json", Kind::FioJson),
     (".json", Kind::Json),
@@ -45,6 +47,7 @@ const ENDINGS: [(&str, Kind); 7] = [
     (".txt", Kind::Text),
     (".prom", Kind::OpenMetrics),
     (".svg", Kind::Svg),
+    (".html", Kind::Html),
 ];
 
 /// How text in files is laid out.
@@ -54,9 +57,11 @@ pub(crate) const IN_FILES: Style = Style { width: 100, colour: false };
 pub(crate) const OF_A_SERVER: &[Kind] = &[Kind::Json, Kind::Text, Kind::OpenMetrics];
 /// What the results of a run can be written as.
 pub(crate) const OF_A_RUN: &[Kind] =
-    &[Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics];
+    &[Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics, Kind::Html];
 /// What a search for the knee can be written as.
-pub(crate) const OF_A_SWEEP: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Text, Kind::Svg];
+pub(crate) const OF_A_SWEEP: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Text, Kind::Svg, Kind::Html];
+/// What a suite can be written as.
+pub(crate) const OF_A_SUITE: &[Kind] = &[Kind::Json, Kind::Markdown, Kind::Text, Kind::Html];
 /// What a plan can be written as.
 pub(crate) const OF_A_PLAN: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg];
 /// What a comparison can be written as.
@@ -162,6 +167,7 @@ impl Output {
             Kind::Markdown => report::markdown(run, verdicts),
             Kind::Text => report::text(run, verdicts, IN_FILES),
             Kind::OpenMetrics => report::open_metrics(run),
+            Kind::Html => report::html::run_page(run, verdicts),
             // No pictures of runs: refused before it began.
             Kind::FioJson | Kind::Svg | Kind::Junit => fio::document(run, &[fio::Format::JsonPlus], Options::default()),
         };
@@ -178,6 +184,7 @@ impl Output {
             Kind::Json => report::grid_json(points),
             Kind::Csv => report::grid_csv(points),
             Kind::Markdown => report::grid_markdown(points),
+            Kind::Html => report::html::grid_page(points),
             _ => report::grid_text(points),
         };
         self.put(&text)
@@ -191,6 +198,7 @@ impl Output {
     pub(crate) fn write_sweep(&mut self, document: &report::sweep::Document) -> Result<(), String> {
         let text = match self.kind {
             Kind::Svg => report::sweep::svg(document),
+            Kind::Html => report::html::page(&[Subject::Sweep(document)]),
             Kind::Csv => report::sweep::csv(document),
             Kind::Json => report::sweep::json(document),
             _ => report::sweep::text(document, IN_FILES),
@@ -237,6 +245,7 @@ impl Output {
         let text = match self.kind {
             Kind::Json => report::suite::json(document),
             Kind::Markdown => report::suite::markdown(document),
+            Kind::Html => report::html::page(&[Subject::Suite(document)]),
             _ => report::suite::text(document, IN_FILES),
         };
         self.put(&text)
@@ -287,7 +296,7 @@ pub(crate) fn open_for_grid(options: &RunOptions) -> Result<Vec<Output>, String>
     }
     let of_one_run = |path: &&PathBuf| matches!(kind(path, OF_A_RUN), Ok(Kind::OpenMetrics | Kind::FioJson));
     match options.output.iter().find(of_one_run) {
-        Some(path) => Err(format!("--output {}: a sweep is written as .json .csv .md .txt", path.display())),
+        Some(path) => Err(format!("--output {}: a sweep is written as .json .csv .md .txt .html", path.display())),
         None => Output::open(&options.output, OF_A_RUN),
     }
 }

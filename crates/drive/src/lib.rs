@@ -68,7 +68,11 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
         world.route(workers, target, &mut done);
         world.wake_due(now);
         turns = turns.wrapping_add(1);
-        if now >= look_at || turns.is_multiple_of(TURNS) && watch.is_overdue() {
+        let is_due = now >= look_at;
+        if is_due || turns.is_multiple_of(TURNS) && watch.is_overdue() {
+            if is_due {
+                target.note();
+            }
             for (index, worker) in workers.iter_mut().enumerate() {
                 watch.look(index, worker.meter_mut(), now);
             }

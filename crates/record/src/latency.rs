@@ -1,6 +1,10 @@
 //! One kind of latency.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use crate::{Block, Kind, bucket_range_ns};
 
 /// Figures of one kind of latency, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,6 +55,47 @@ impl LatencyStats {
         self.buckets.iter().map(|&(bucket, count)| (meter::value_of(bucket), count))
     }
 
+    /// How they are distributed: shares from 0 to 1 in rising order, each with the time in nanoseconds within which so many
+    /// were done. The last is the greatest, at the share of all but half an operation, since no count tells more.
+    #[must_use]
+    pub fn distribution(&self) -> Vec<(f64, u64)> {
+        if self.buckets.is_empty() {
+            return self.quoted.iter().map(|&(percent, ns)| (percent / 100.0, ns)).collect();
+        }
+        let total: u64 = self.buckets.iter().map(|(_, count)| count).sum();
+        let mut below = 0;
+        let mut points = vec![(0.0, self.min_ns)];
+        for (ns, count) in self.bins() {
+            below += count;
+            let share = (below as f64 / total as f64).min(1.0 - 0.5 / total as f64);
+            points.push((share, ns.clamp(self.min_ns, self.max_ns)));
+        }
+        if let Some(last) = points.last_mut() {
+            last.1 = self.max_ns;
+        }
+        points
+    }
+
+    /// What blocks of a run counted, all kinds together; the extremes and the mean are those of their buckets.
+    #[must_use]
+    pub fn of_blocks(blocks: &[Block]) -> Self {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        for &(bucket, count) in blocks.iter().flat_map(|block| Kind::ALL.map(|kind| block.of(kind))).flatten() {
+            *counts.entry(bucket).or_default() += count;
+        }
+        let (first, last) = (counts.keys().next(), counts.keys().next_back());
+        let mut all = Self {
+            count: counts.values().sum(),
+            min_ns: first.map_or(0, |bucket| bucket_range_ns(*bucket).0),
+            max_ns: last.map_or(0, |bucket| bucket_range_ns(*bucket).1.saturating_sub(1)),
+            buckets: counts.into_iter().map(|(bucket, count)| (bucket as usize, count)).collect(),
+            ..Self::default()
+        };
+        let sum: f64 = all.bins().map(|(ns, count)| ns as f64 * count as f64).sum();
+        all.mean_ns = if all.count == 0 { 0.0 } else { sum / all.count as f64 };
+        all
+    }
+
     /// Deviation over mean; `None` of fewer than two values.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
@@ -81,5 +126,28 @@ impl From<&meter::Latency> for LatencyStats {
             buckets: latency.histogram.buckets().collect(),
             quoted: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_rises_from_the_least_to_the_greatest() {
+        let mut histogram = meter::Histogram::default();
+        [1_000, 1_000, 5_000, 90_000].into_iter().for_each(|ns| histogram.add_at(meter::bucket_of(ns), 1));
+        let latency = LatencyStats {
+            count: 4,
+            min_ns: 1_000,
+            max_ns: 90_123,
+            buckets: histogram.buckets().collect(),
+            ..LatencyStats::default()
+        };
+        let points = latency.distribution();
+        assert_eq!((points[0], *points.last().unwrap()), ((0.0, 1_000), (0.875, 90_123)));
+        assert!(points.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1), "{points:?}");
+        let quoted = LatencyStats { quoted: vec![(50.0, 7), (99.0, 9)], ..LatencyStats::default() };
+        assert_eq!(quoted.distribution(), [(0.5, 7), (0.99, 9)]);
     }
 }

@@ -19,6 +19,7 @@
 mod block;
 mod claim;
 mod collect;
+mod course;
 mod declared;
 mod environment;
 mod figure;
@@ -37,6 +38,7 @@ mod store;
 pub use block::{Block, Buckets, bucket_range_ns};
 pub use claim::{Claim, Claimed};
 pub use collect::{Worker, collect};
+pub use course::{Flow, Level, Stretch};
 pub use declared::{Declared, Kept, PerKind, Sizes};
 pub use environment::{Device, Environment, Filesystem, Ground};
 pub use figure::{Figure, FigureQuantity};
@@ -44,7 +46,7 @@ pub use input::{Input, InputError, Iostat, IostatCpu, IostatDevice, IostatKind, 
 pub use latency::LatencyStats;
 pub use log::LogLine;
 pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};
-pub use model::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume};
+pub use model::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume, StageWait};
 pub use quote::{Quote, Quoted};
 pub use run::{
     Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Repeat, Run, TargetFacts, TargetKind, Tool,

@@ -123,7 +123,7 @@ impl Measured {
 
     /// The time over which all kinds together are counted, in nanoseconds: that of the kind in use for longest,
     /// or more where one followed the other, as reading back follows writing.
-    fn whole_ns(&self) -> u64 {
+    pub(crate) fn whole_ns(&self) -> u64 {
         let longest = self.kinds().map(|(_, result)| result.runtime_ns).max().unwrap_or(0);
         longest.max(self.wall_ns() as u64)
     }

@@ -35,6 +35,29 @@ impl Model {
         };
         self.stages.iter().filter(concerns)
     }
+
+    /// How long a job's requests waited at each stage on average, the longest first, then what the volume itself took.
+    /// That remainder of the service time is `None` where a page cache answered in the volume's place, or nothing was
+    /// kept of the service time.
+    #[must_use]
+    pub fn waits_of<'a>(&'a self, job: &JobResult) -> (Vec<StageWait<'a>>, Option<f64>) {
+        let passed = self.stages_of(job).filter(|stage| stage.requests > 0);
+        let wait = |stage: &'a ModelStage| StageWait { stage, mean_ns: stage.delay_ns as f64 / stage.requests as f64 };
+        let mut waits: Vec<StageWait<'a>> = passed.map(wait).collect();
+        waits.sort_by(|a, b| b.mean_ns.total_cmp(&a.mean_ns));
+        let waited: f64 = waits.iter().map(|wait| wait.mean_ns).sum();
+        let service = job.result.service_mean_ns().filter(|_| self.page_caches.is_empty());
+        (waits, service.map(|service| (service - waited).max(0.0)))
+    }
+}
+
+/// How long requests waited at one stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StageWait<'a> {
+    /// Where.
+    pub stage: &'a ModelStage,
+    /// On average over all that passed it, in nanoseconds.
+    pub mean_ns: f64,
 }
 
 /// One modelled volume.
@@ -110,6 +133,9 @@ pub struct ModelStage {
     pub utilisation: f64,
     /// Its bucket of credits; `None` where it has none.
     pub credits: Option<ModelCredits>,
+    /// How full that was in the course of time: nanoseconds from the start, and what was left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<(u64, f64)>,
 }
 
 /// What became of a bucket of credits.

@@ -117,12 +117,13 @@ fn figures(finding: &Finding) -> String {
 }
 
 /// The name that JSON has, with blanks.
-fn quantity_name(quantity: Quantity) -> String {
+pub(crate) fn quantity_name(quantity: Quantity) -> String {
     let name = serde_json::to_value(quantity).ok().and_then(|name| name.as_str().map(str::to_owned));
     name.unwrap_or_default().replace('_', " ").replace("iops", "IOPS").replace("cpus", "CPUs")
 }
 
-fn value(evidence: &Evidence) -> String {
+/// The value of a figure with its unit.
+pub(crate) fn value(evidence: &Evidence) -> String {
     let value = evidence.value;
     match evidence.unit {
         Unit::Count => significant(value, 4),
@@ -150,7 +151,8 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     fitting.map_or_else(String::new, |(unit, name)| format!("{} {name}", significant(value / unit, 5)))
 }
 
-const fn source_name(source: Source) -> &'static str {
+/// Where a figure was read.
+pub(crate) const fn source_name(source: Source) -> &'static str {
     match source {
         Source::Job => "job's options",
         Source::Counters => "counted",

@@ -9,6 +9,7 @@
 //! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), files, terminals, the
 //! environment, and the rendering of diagnostics about job files.
 
+pub mod chart;
 mod civil;
 pub mod compare;
 mod doctor;
@@ -17,6 +18,7 @@ mod explain;
 pub mod fio;
 pub mod gate;
 mod grid;
+pub mod html;
 mod logs;
 mod openmetrics;
 mod own;
@@ -24,7 +26,6 @@ mod paint;
 pub mod progress;
 mod sheet;
 pub mod suite;
-mod svg;
 pub mod sweep;
 mod tables;
 mod text;
@@ -39,7 +40,6 @@ pub use openmetrics::{Metric, MetricKind, OpenMetrics, label, of_runs};
 pub use own::json;
 pub use paint::Tone;
 pub use sheet::{Sheet, Style};
-pub use svg::Svg;
-pub use tables::{csv, markdown, open_metrics};
+pub use tables::{csv, csv_of, markdown, markdown_of, open_metrics, open_metrics_of};
 pub use text::text;
 pub use words::findings_markdown;

@@ -4,6 +4,7 @@ use analyse::Verdict;
 use record::{DirectionResult, JobResult, Kind, LatencyStats, Run};
 use units::{Bytes, Nanos, count};
 
+use crate::html::Shown;
 use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use crate::openmetrics::{Metric, OpenMetrics, label};
 use crate::words;
@@ -17,17 +18,40 @@ fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
+/// A run among others, by its name; without one where it is alone.
+type Among<'a> = (Option<&'a str>, &'a Run);
+
+fn named<'a>(runs: &[Shown<'a>]) -> Vec<Among<'a>> {
+    runs.iter().map(|shown| ((runs.len() > 1).then_some(shown.name), shown.run)).collect()
+}
+
 /// Comma-separated values with a header. Units are in the names of columns; what was not measured is empty.
 #[must_use]
 pub fn csv(run: &Run) -> String {
-    let mut out = String::from("job,group,workers,kind,ios,bytes,runtime_s,iops,bytes_per_s");
+    csv_rows(&[(None, run)])
+}
+
+/// The same of several runs, whose names are the first column.
+#[must_use]
+pub fn csv_of(runs: &[Shown<'_>]) -> String {
+    csv_rows(&named(runs))
+}
+
+fn csv_rows(runs: &[Among<'_>]) -> String {
+    let mut out = String::from(if runs.iter().any(|(name, _)| name.is_some()) { "run," } else { "" });
+    out.push_str("job,group,workers,kind,ios,bytes,runtime_s,iops,bytes_per_s");
     for latency in ["service", "response"] {
         out.push_str(&format!(",{latency}_mean_ns,{latency}_stddev_ns"));
         PERCENTILES.iter().for_each(|percent| out.push_str(&format!(",{latency}_p{percent}_ns")));
         out.push_str(&format!(",{latency}_max_ns"));
     }
     out.push_str(",error\n");
-    rows(run).for_each(|row| csv_row(&mut out, row));
+    for (name, run) in runs {
+        for row in rows(run) {
+            out.push_str(&name.map_or_else(String::new, |name| format!("{},", quoted(name))));
+            csv_row(&mut out, row);
+        }
+    }
     out
 }
 
@@ -87,6 +111,16 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
     out
 }
 
+/// Several runs, a section each.
+#[must_use]
+pub fn markdown_of(runs: &[Shown<'_>]) -> String {
+    let section = |shown: &Shown<'_>| {
+        let table = markdown(shown.run, shown.verdicts);
+        if runs.len() > 1 { format!("## {}\n\n{table}", escaped(shown.name)) } else { table }
+    };
+    runs.iter().map(section).collect::<Vec<_>>().join("\n")
+}
+
 fn markdown_row(out: &mut String, (job, kind, result): Row<'_>, name: &str, latency: &LatencyStats) {
     let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string());
     let known = |ns: u64| (latency.count > 0).then_some(ns);
@@ -111,7 +145,22 @@ pub(crate) fn escaped(text: &str) -> String {
 /// where several have the same name.
 #[must_use]
 pub fn open_metrics(run: &Run) -> String {
+    metrics(&[(None, run)])
+}
+
+/// The same of several runs, each with its name as a label.
+#[must_use]
+pub fn open_metrics_of(runs: &[Shown<'_>]) -> String {
+    metrics(&named(runs))
+}
+
+/// A row with the labels of its figures.
+type Labelled<'a> = (String, Row<'a>);
+
+fn metrics(runs: &[Among<'_>]) -> String {
     let mut out = OpenMetrics::default();
+    let all: Vec<Labelled<'_>> =
+        runs.iter().flat_map(|among| rows(among.1).map(move |row| (labels(*among, row), row))).collect();
     type Figure = fn(&DirectionResult) -> f64;
     let figures: [(Metric, Figure); 4] = [
         (OPERATIONS, |result| result.ios as f64),
@@ -121,36 +170,39 @@ pub fn open_metrics(run: &Run) -> String {
     ];
     for (metric, figure) in figures {
         out.family(metric);
-        rows(run).for_each(|row| out.sample(&labels(run, row), figure(row.2)));
+        all.iter().for_each(|(labels, row)| out.sample(labels, figure(row.2)));
     }
-    summary(&mut out, run, SERVICE, |result| &result.service);
-    summary(&mut out, run, RESPONSE, |result| &result.response);
+    summary(&mut out, &all, SERVICE, |result| &result.service);
+    summary(&mut out, &all, RESPONSE, |result| &result.response);
     out.family(ERRORS);
-    run.jobs.iter().for_each(|job| out.sample(&labels_of_job(run, job), job.result.errors as f64));
+    for among in runs {
+        among.1.jobs.iter().for_each(|job| out.sample(&labels_of_job(*among, job), job.result.errors as f64));
+    }
     out.finish()
 }
 
-fn summary(out: &mut OpenMetrics, run: &Run, metric: Metric, pick: fn(&DirectionResult) -> &LatencyStats) {
-    let counted: Vec<Row<'_>> = rows(run).filter(|row| pick(row.2).count > 0).collect();
+fn summary(out: &mut OpenMetrics, all: &[Labelled<'_>], metric: Metric, pick: fn(&DirectionResult) -> &LatencyStats) {
+    let counted: Vec<&Labelled<'_>> = all.iter().filter(|(_, row)| pick(row.2).count > 0).collect();
     if counted.is_empty() {
         return;
     }
     out.family(metric);
-    for row in counted {
+    for (labels, row) in counted {
         let latency = pick(row.2);
         let known = |percent: f64| latency.percentile_ns(percent).map(|ns| (percent, ns as f64 / 1e9));
         let quantiles = PERCENTILES.into_iter().filter_map(known);
-        out.summary(&labels(run, row), quantiles, latency.sum_ns() / 1e9, latency.count);
+        out.summary(labels, quantiles, latency.sum_ns() / 1e9, latency.count);
     }
 }
 
-fn labels(run: &Run, (job, kind, _): Row<'_>) -> String {
-    format!("{},{}", labels_of_job(run, job), label("kind", kind.name()))
+fn labels(among: Among<'_>, (job, kind, _): Row<'_>) -> String {
+    format!("{},{}", labels_of_job(among, job), label("kind", kind.name()))
 }
 
-fn labels_of_job(run: &Run, job: &JobResult) -> String {
+fn labels_of_job((name, run): Among<'_>, job: &JobResult) -> String {
     let same = |other: &&JobResult| other.name == job.name && other.group == job.group;
     let worker =
         if run.jobs.iter().filter(same).count() > 1 { format!(",worker=\"{}\"", job.number) } else { String::new() };
-    format!("{},group=\"{}\"{worker}", label("job", &job.name), job.group)
+    let run = name.map_or_else(String::new, |name| format!("{},", label("run", name)));
+    format!("{run}{},group=\"{}\"{worker}", label("job", &job.name), job.group)
 }

@@ -11,8 +11,10 @@
 
 mod clock;
 mod hosts;
+mod ledger;
 mod world;
 
 pub use clock::{Clock, Virtual};
 pub use hosts::Buffered;
+pub use ledger::{Ledger, next_note};
 pub use world::{Place, Seat, World};

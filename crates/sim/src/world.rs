@@ -9,6 +9,7 @@ use volume::{Request, System};
 
 use crate::clock::Clock;
 use crate::hosts::{Buffered, Hosts, Work};
+use crate::ledger::Ledger;
 
 /// `EBADF`: no such file.
 const EBADF: i32 = 9;
@@ -51,6 +52,8 @@ pub struct World<C> {
     /// Whose files are meant where only a file is named.
     turned_to: u32,
     onlooker: Option<Onlooker>,
+    /// The credits of the volumes in the course of time.
+    ledger: Ledger,
 }
 
 /// Somebody who looks at the volumes while they are used.
@@ -78,6 +81,8 @@ impl<C: Clock> World<C> {
     /// A world without workers.
     #[must_use]
     pub fn new(system: System, clock: C) -> Self {
+        let mut ledger = Ledger::default();
+        ledger.note(Nanos::ZERO, &system);
         Self {
             system,
             clock,
@@ -87,6 +92,7 @@ impl<C: Clock> World<C> {
             hosts: None,
             turned_to: 0,
             onlooker: None,
+            ledger,
         }
     }
 
@@ -124,6 +130,11 @@ impl<C: Clock> World<C> {
     /// The volumes.
     pub fn system(&self) -> &System {
         &self.system
+    }
+
+    /// How full the volumes' buckets of credits were, as far as somebody looked.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// The page cache of a machine, once somebody has gone through one; machines are numbered as in
@@ -249,6 +260,11 @@ impl<C: Clock> Target for World<C> {
                 self.system.measure(now, place.route, begins);
             }
         }
+    }
+
+    fn note(&mut self) {
+        let now = self.clock.now();
+        self.ledger.note(now, &self.system);
     }
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {

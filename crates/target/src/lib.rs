@@ -106,6 +106,10 @@ pub trait Target {
         let _ = (tag, begins);
     }
 
+    /// Somebody looks at the run: a target that keeps an account of its course writes it down. Asked a few times a second
+    /// of its own time at most, never between two operations of one instant.
+    fn note(&mut self) {}
+
     /// Forgets what a cache holds of `length` bytes of a file from `offset` on (zero: to its end), so that later
     /// reads come from below it. What has not been written back stays; so does all of it where there is no cache,
     /// or none that listens. Operations in flight go on; the target's clock may move.

@@ -341,6 +341,16 @@ impl System {
         }
     }
 
+    /// What is left in each bucket of credits at an instant, in the order of the stages that have one, in the units of
+    /// [`Credits::left`].
+    pub fn credit_levels(&self, now: Nanos) -> impl Iterator<Item = f64> + '_ {
+        let buckets = self.titles.iter().filter(|title| title.credits.is_some());
+        buckets.filter_map(move |title| match title.part {
+            Part::Limiter(index) => Some(self.limiters[index].credits(now)),
+            Part::Station(_) => None,
+        })
+    }
+
     /// What each limit and station has done by an instant, in the order in which they were first met.
     #[must_use]
     pub fn stages(&self, now: Nanos) -> Vec<Stage> {

@@ -259,7 +259,8 @@ fn runtimes(baseline: &JobResult, candidate: &JobResult) -> Option<Mismatch> {
 
 /// Which job of one run is which of another, by their places: by name, the first of a name with the first; where no name
 /// is in both and there are as many, by order.
-pub(super) fn pairs(baseline: &Run, candidate: &Run) -> Vec<(usize, usize)> {
+#[must_use]
+pub fn pairs(baseline: &Run, candidate: &Run) -> Vec<(usize, usize)> {
     let mut free: Vec<usize> = (0..candidate.jobs.len()).collect();
     let mut found = Vec::new();
     for (index, job) in baseline.jobs.iter().enumerate() {

@@ -1,12 +1,12 @@
 //! From points to the knee.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::random::Random;
 
 use super::curve::{Power, Sample, Smooth};
 
 /// What was measured at one depth.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Operations in flight, all workers together.
     pub depth: u32,
@@ -19,7 +19,7 @@ pub struct Point {
 }
 
 /// A figure and the interval that holds it at 95 %.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The best value.
     pub value: f64,
@@ -43,7 +43,7 @@ impl Estimate {
 }
 
 /// A curve that rises with the depth and then is flat.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Knee {
     /// The latency without queueing, in nanoseconds.
     pub r0_ns: Estimate,
@@ -62,7 +62,7 @@ pub struct Knee {
 }
 
 /// The shape of the points.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "snake_case")]
 pub enum Curve {
     /// It rises, bends and is flat.
@@ -99,7 +99,7 @@ pub enum Curve {
 }
 
 /// Fewer operations a second at the deepest point than at a shallower one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Retrograde {
     /// The depth that gave the most.
     pub peak_depth: u32,
@@ -112,7 +112,7 @@ pub struct Retrograde {
 }
 
 /// What points say.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     /// Their shape.
     #[serde(flatten)]
@@ -120,7 +120,7 @@ pub struct Fit {
     /// How far they lie from it: root of the mean squared residual, as a share.
     pub residual: f64,
     /// Whether more depth gave less in the end. Points beyond the peak are no part of the fit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrograde: Option<Retrograde>,
 }
 

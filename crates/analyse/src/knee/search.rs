@@ -4,7 +4,7 @@
 //! around the estimated knee, half and twice of it, wherever the least time has been spent so far, until the interval of
 //! the knee is narrow enough or the time is used up.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::fit::{Curve, Fit, Point, fit};
 use super::steady::Step;
@@ -37,7 +37,7 @@ pub struct Settings {
 }
 
 /// One measurement that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
     /// Operations in flight, all workers together.
     pub depth: u32,
@@ -54,7 +54,7 @@ impl Probe {
 }
 
 /// What a measurement brought.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Operations a second, of the part that counts.
     pub iops: f64,
@@ -63,15 +63,15 @@ pub struct Reading {
     /// Standard error of `iops` as a share of it.
     pub error: f64,
     /// A change of level on the way: the part after it counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
     /// The change over the part that counts, as a share, where it is more than chance.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
 }
 
 /// One measurement that was made.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Taken {
     /// What was asked for.
     #[serde(flatten)]
@@ -106,7 +106,7 @@ impl Taken {
 }
 
 /// Why a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// The interval is as narrow as asked for.

@@ -3,12 +3,12 @@
 //! Neighbouring intervals of a measurement are alike, so that sixty of them say less than sixty independent ones would:
 //! all errors here go by the effective number of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::student::student;
 
 /// A mean and what it is worth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mean {
     /// The mean.
     pub value: f64,
@@ -64,7 +64,7 @@ impl Mean {
 }
 
 /// A sudden change: another limit took over.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The first interval of the new level.
     pub at: usize,
@@ -83,7 +83,7 @@ impl Step {
 }
 
 /// A slow change.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// The change over the whole series, as a share of its mean.
     pub change: f64,
@@ -92,17 +92,17 @@ pub struct Drift {
 }
 
 /// What a series says.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
     /// The first interval that counts: warm-up and everything before a step are left out.
     pub from: usize,
     /// The mean of those that count.
     pub mean: Mean,
     /// The step, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
     /// The drift of those that count, if it is more than chance and more than a twentieth.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
 }
 

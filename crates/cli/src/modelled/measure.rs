@@ -44,7 +44,8 @@ pub(crate) fn measure(
     let system = System::new(&fitting.attachments, request.seeds.printed(request.plan));
     let board = Arc::new(Board::new(request.members.len()));
     show.begin(request, &board);
-    let theatre = Theatre { request, fitting, signals, board: &board };
+    let has_credits = system.credit_levels(Nanos::ZERO).next().is_some();
+    let theatre = Theatre { request, fitting, signals, board: &board, has_credits };
     let started_unix_ms = if pace == Pace::Real { worker::unix_ms() } else { 0 };
     let (finished, model) = match pace {
         Pace::Virtual => theatre.play(World::new(system, Virtual::default()), pace, show),
@@ -76,6 +77,8 @@ struct Theatre<'a> {
     fitting: &'a Fitting,
     signals: &'a Signals,
     board: &'a Arc<Board>,
+    /// Whether any volume has a bucket of credits, of which an account is kept.
+    has_credits: bool,
 }
 
 impl Theatre<'_> {
@@ -93,7 +96,7 @@ impl Theatre<'_> {
         }
         finished.sort_by_key(|finished: &Finished| finished.number);
         let elapsed = target::Target::now(&mut world);
-        let model = self.model(world.system(), elapsed, pace);
+        let model = self.model(&world, elapsed, pace);
         (finished, Model { page_caches: page_caches(&world, &self.fitting.attachments), ..model })
     }
 
@@ -204,7 +207,7 @@ impl Theatre<'_> {
         Ok(())
     }
 
-    fn model(&self, system: &System, elapsed: Nanos, pace: Pace) -> Model {
+    fn model<C: sim::Clock>(&self, world: &World<C>, elapsed: Nanos, pace: Pace) -> Model {
         let mut volumes: Vec<ModelledVolume> = Vec::new();
         // Of each way, which of the volumes it leads to.
         let mut ends = Vec::with_capacity(self.fitting.attachments.len());
@@ -226,7 +229,12 @@ impl Theatre<'_> {
             workers.dedup();
         }
         let virtual_time = pace == Pace::Virtual;
-        let stages = system.stages(elapsed).into_iter().map(|told| stage(told, &ends)).collect();
+        let mut stages: Vec<ModelStage> =
+            world.system().stages(elapsed).into_iter().map(|told| stage(told, &ends)).collect();
+        let buckets = stages.iter_mut().filter(|stage| stage.credits.is_some());
+        for (bucket, stage) in buckets.enumerate() {
+            stage.levels = world.ledger().levels(bucket).map(|(at, left)| (at.get(), left)).collect();
+        }
         Model { virtual_time, elapsed_ns: elapsed.get(), volumes, stages, page_caches: Vec::new() }
     }
 }
@@ -297,6 +305,7 @@ fn stage(stage: volume::Stage, ends: &[usize]) -> ModelStage {
             spent_per_sec: credits.spent_per_sec,
             empty_at_ns: credits.empty_at.map(Nanos::get),
         }),
+        levels: Vec::new(),
     }
 }
 
@@ -362,7 +371,8 @@ impl Watch for Lookout<'_> {
         } else if took > LOOK_EVERY * 2 {
             self.stride = Nanos::new((self.stride.get() / 2).max(1_000_000));
         }
-        now + self.stride
+        let look = now + self.stride;
+        if self.theatre.has_credits { look.min(sim::next_note(now)) } else { look }
     }
 
     fn is_overdue(&mut self) -> bool {

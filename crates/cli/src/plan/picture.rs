@@ -1,7 +1,7 @@
 //! A plan as a picture: price against latency, with the front. Readable on light and on dark.
 
 use plan::Candidate;
-use report::Svg;
+use report::chart::{Axis, Frame, STYLE, Scale, Svg};
 
 use super::Answer;
 use super::figures::{time, wanted};
@@ -12,18 +12,16 @@ const HEIGHT: f64 = 520.0;
 /// Frame: left, top, right, bottom.
 const FRAME: [f64; 4] = [80.0, 90.0, 860.0, 450.0];
 
-const STYLE: &str = "svg{--ink:#1b1f24;--soft:#5b6572;--line:#d5dae0;--paper:#ffffff;font-family:system-ui,-apple-system,\
-'Segoe UI','DejaVu Sans',sans-serif;font-size:12px}@media (prefers-color-scheme:dark){svg{--ink:#e8ebef;\
---soft:#9aa4b1;--line:#343b45;--paper:#14171c}}.paper{fill:var(--paper)}.head{fill:var(--ink);font-size:17px;\
-font-weight:600}.soft{fill:var(--soft)}.name{fill:var(--ink)}.frame{fill:none;stroke:var(--line)}\
-.front{fill:none;stroke:#3b82f6;stroke-width:1.5}.on{fill:#3b82f6}.off{fill:var(--soft)}";
+/// Letters of a picture that is a file of its own.
+const LETTERS: &str =
+    "svg{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}.way{fill:none;stroke:var(--line)}";
 
 /// A candidate by its number, its price and its latency in seconds.
 type Point = (usize, f64, f64);
 
 /// The candidates that meet the need and have a price in US dollars.
 pub(super) fn svg(answer: &Answer) -> String {
-    let mut out = Svg::new(WIDTH, HEIGHT, STYLE);
+    let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{LETTERS}"));
     let head = match answer.ranking.best {
         Some(best) => format!("Best: {}", answer.candidates[best].spec.name),
         None => "Nothing with a known price meets this need".to_owned(),
@@ -36,44 +34,31 @@ pub(super) fn svg(answer: &Answer) -> String {
         .iter()
         .filter_map(|index| point(&answer.candidates[*index]).map(|(price, secs)| (*index, price, secs)))
         .collect();
-    let across = Scale::over(points.iter().map(|point| point.1), FRAME[0], FRAME[2]);
-    let up = Scale::over(points.iter().map(|point| point.2), FRAME[3], FRAME[1]);
+    let over = |of: fn(&Point) -> f64| Scale::around(points.iter().map(of).collect::<Vec<_>>().into_iter());
+    let across = Axis::new(over(|point| point.1), 6, amount).named("US dollars a month (logarithmic)");
+    let up = Axis::new(over(|point| point.2), 6, time);
     let [left, top, right, bottom] = FRAME;
-    out.element(&format!(
-        "<rect class=\"frame\" x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\"/>",
-        right - left,
-        bottom - top
-    ));
-    out.words((left, bottom + 44.0), "soft", "US dollars a month (logarithmic)");
+    let frame = Frame { left, top, width: right - left, height: bottom - top, x: &across, y: &up };
+    frame.axes(&mut out);
     out.words((left, top - 10.0), "soft", "mean latency (logarithmic)");
-    for value in [across.low, across.high] {
-        out.words((across.at(value) - 14.0, bottom + 20.0), "soft", &amount(value));
-    }
-    for value in [up.low, up.high] {
-        out.words((8.0, up.at(value) + 4.0), "soft", &time(value));
-    }
-    let front: Vec<String> = points
-        .iter()
-        .filter(|point| answer.ranking.front.contains(&point.0))
-        .map(|point| format!("{:.1},{:.1}", across.at(point.1), up.at(point.2)))
-        .collect();
-    out.element(&format!("<polyline class=\"front\" points=\"{}\"/>", front.join(" ")));
     let is_on_front = |index: usize| answer.ranking.front.contains(&index);
-    let at = |point: &Point| (across.at(point.1), up.at(point.2));
+    let front: Vec<(f64, f64)> =
+        points.iter().filter(|point| is_on_front(point.0)).map(|point| (point.1, point.2)).collect();
+    frame.curve(&mut out, "l s0", &front);
+    let at = |point: &Point| frame.at((point.1, point.2));
     let mut names = Names { taken: points.iter().map(|point| dot(at(point))).collect() };
     // What is on the front has the first choice of places.
     let (first, then): (Vec<&Point>, Vec<&Point>) = points.iter().partition(|point| is_on_front(point.0));
     for point in first.into_iter().chain(then) {
-        let class = if is_on_front(point.0) { "on" } else { "off" };
+        let class = if is_on_front(point.0) { "o s0" } else { "o s5" };
         let (x, y) = at(point);
         let name = &answer.candidates[point.0].listed;
         let place = names.place((x, y), name);
         if (place.1 - y).abs() > 2.0 * ROW {
-            let (end_x, end_y) = (place.0, if place.1 < y { place.1 + 3.0 } else { place.1 - 9.0 });
-            out.element(&format!("<path class=\"frame\" d=\"M{x:.1} {y:.1}L{end_x:.1} {end_y:.1}\"/>"));
+            out.line("way", (x, y), (place.0, if place.1 < y { place.1 + 3.0 } else { place.1 - 9.0 }));
         }
-        out.element(&format!("<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>"));
-        out.words(place, "name", name);
+        out.circle(class, (x, y), 4.5, "");
+        out.words(place, "note", name);
     }
     out.finish()
 }
@@ -122,28 +107,6 @@ fn overlap(one: &Box, other: &Box) -> bool {
 fn point(candidate: &Candidate) -> Option<(f64, f64)> {
     let money = candidate.known_price().filter(|money| money.currency == "USD" && money.per_month > 0.0)?;
     Some((money.per_month, candidate.mean_secs.filter(|secs| *secs > 0.0)?))
-}
-
-/// A logarithmic axis.
-struct Scale {
-    low: f64,
-    high: f64,
-    from: f64,
-    to: f64,
-}
-
-impl Scale {
-    fn over(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
-        let (low, high) =
-            values.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
-        let (low, high) = if low.is_finite() { (low / 1.3, high * 1.3) } else { (1.0, 10.0) };
-        Self { low, high, from, to }
-    }
-
-    fn at(&self, value: f64) -> f64 {
-        let share = (value / self.low).ln() / (self.high / self.low).ln();
-        self.from + share * (self.to - self.from)
-    }
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub(super) struct RunOptions {
     /// What standard output carries
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
-    /// Also write FILE, by its ending: .json .md .txt; may be repeated
+    /// Also write FILE, by its ending: .json .html .md .txt; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
     #[command(flatten)]

@@ -24,7 +24,7 @@ use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
 use crate::onlookers::Invited;
-use crate::outputs::{self, DOCUMENTS, Output};
+use crate::outputs::{self, OF_A_SUITE, Output};
 use crate::refusal::Refusal;
 use crate::run;
 use crate::seeds::Seeds;
@@ -111,7 +111,7 @@ fn open(options: &RunOptions, question: &Question) -> Result<Opened, Refusal> {
     let lock = Lock::take(&path).map_err(refused)?;
     let kept =
         if options.restart { None } else { State::load(&path, question, options.conduct.seed).map_err(refused)? };
-    let files = Output::open(&options.output, DOCUMENTS).map_err(refused)?;
+    let files = Output::open(&options.output, OF_A_SUITE).map_err(refused)?;
     let invited = Invited::invite(&options.scrape, None).map_err(refused)?;
     Ok(Opened { path, kept, files, invited, _lock: lock })
 }

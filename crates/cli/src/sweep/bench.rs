@@ -236,7 +236,6 @@ impl<'q> Bench<'q> {
             limit: self.limit(),
             advice: advice::advice(&self.plan, &fit, self.cpu_per_io_ns(), &self.question.combinations().len()),
             findings: self.findings(),
-            found_in: self.deepest().and_then(|run| run.jobs.first().cloned()),
             points: search.points(),
             probes: search.taken().to_vec(),
             burst,

@@ -246,6 +246,8 @@ pub(crate) enum Need {
     PrometheusClient,
     /// nbdkit is installed, with its filters.
     Nbdkit,
+    /// Chromium is installed.
+    Chromium,
     /// qemu-storage-daemon is installed.
     Qemu,
     /// Manual pages can be laid out by groff.
@@ -269,6 +271,7 @@ pub(crate) enum Need {
 pub(crate) fn met(need: Need) -> bool {
     let reason = match need {
         Need::Fio if !runs("fio", "--version") => "fio is not installed",
+        Need::Chromium if !runs("chromium", "--version") => "chromium is not installed",
         Need::Nbdkit if !runs("nbdkit", "--version") => "nbdkit is not installed",
         Need::Qemu if !runs("qemu-storage-daemon", "--version") => "qemu-storage-daemon is not installed",
         Need::Root if std::fs::metadata("/proc/self").map_or(u32::MAX, |of| of.uid()) != 0 => "not root",

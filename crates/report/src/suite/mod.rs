@@ -7,11 +7,11 @@ use record::{Figure, FigureQuantity, Run};
 use serde::{Deserialize, Serialize};
 
 use crate::words;
-pub(crate) use text::shown;
+pub(crate) use text::{NEAR, facts, findings, footnotes, shown, table};
 pub use text::{figure_name, markdown, text};
 
 /// A procedure that was carried out, or the part of it that was.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// Its name.
     pub suite: String,
@@ -50,7 +50,7 @@ pub struct Document {
 }
 
 /// How often steps were repeated, and whether what they gave became steady.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rounds {
     /// How many were done.
     pub done: usize,
@@ -61,7 +61,7 @@ pub struct Rounds {
 }
 
 /// One step that is done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Its name.
     pub name: String,
@@ -173,7 +173,7 @@ impl From<Severity> for Weight {
 }
 
 /// One figure of a step.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Which.
     pub figure: Figure,
@@ -200,7 +200,7 @@ impl Row {
 }
 
 /// A figure that was published.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Published {
     /// Its value, or the lower end of it, in units of one, bytes and nanoseconds.
     pub value: f64,
@@ -233,7 +233,7 @@ impl Published {
 }
 
 /// Units in which figures are published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Operations a second.
     #[serde(rename = "IOPS")]
@@ -310,6 +310,24 @@ pub fn json(document: &Document) -> String {
     let mut text = serde_json::to_string_pretty(&envelope).unwrap_or_default();
     text.push('\n');
     text
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    fathom_suite: u32,
+}
+
+/// Reads what [`json`] wrote.
+///
+/// # Errors
+///
+/// Text of another kind, or of a later version.
+pub fn read(text: &str) -> Result<Document, String> {
+    let Versioned { fathom_suite } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if fathom_suite > SCHEMA {
+        return Err(crate::own::too_new(fathom_suite, SCHEMA));
+    }
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::paint::Tone;
 use crate::sheet::{Sheet, Style};
 
 /// How far a figure may be from what was published before that is coloured.
-const NEAR: f64 = 0.05;
+pub(crate) const NEAR: f64 = 0.05;
 
 /// The name of a figure in a table.
 #[must_use]
@@ -75,9 +75,9 @@ fn signed(share: f64) -> String {
 }
 
 /// The heads of columns, and for each row its cells and how far its figure is from what it should be.
-type Table = (Vec<&'static str>, Vec<(Vec<String>, Option<f64>)>);
+pub(crate) type Table = (Vec<&'static str>, Vec<(Vec<String>, Option<f64>)>);
 
-fn table(document: &Document) -> Table {
+pub(crate) fn table(document: &Document) -> Table {
     let rows = || document.steps.iter().flat_map(|step| &step.rows);
     let published = rows().any(|row| row.published.is_some());
     let compared = rows().any(|row| row.difference().is_some());
@@ -108,7 +108,7 @@ fn table(document: &Document) -> Table {
 }
 
 /// The conditions of published figures, and why some are apart, each with the steps that it is about.
-fn footnotes(document: &Document) -> Vec<(&'static str, String)> {
+pub(crate) fn footnotes(document: &Document) -> Vec<(&'static str, String)> {
     let mut notes: Vec<(&'static str, String, Vec<&str>)> = Vec::new();
     let mut note = |label, text: &str, step| match notes.iter_mut().find(|known| known.0 == label && known.1 == text) {
         Some((_, _, steps)) if steps.contains(&step) => {}
@@ -134,7 +134,7 @@ fn footnotes(document: &Document) -> Vec<(&'static str, String)> {
 }
 
 /// What was found in each step: what matters most, and whatever is wrong.
-fn findings(document: &Document) -> Vec<(String, Weight, String)> {
+pub(crate) fn findings(document: &Document) -> Vec<(String, Weight, String)> {
     let mut out: Vec<(String, Weight, String)> = Vec::new();
     let both = document.target.is_some() && document.on.is_some();
     for step in &document.steps {
@@ -156,7 +156,7 @@ fn findings(document: &Document) -> Vec<(String, Weight, String)> {
 }
 
 /// What was done and on what, in lines of a label and a text.
-fn facts(document: &Document) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(document: &Document) -> Vec<(&'static str, String)> {
     let used = |bytes: Option<u64>| format!("{} of it", Bytes::new(bytes.unwrap_or_default()));
     let mut facts = Vec::new();
     let mut fact = |label, text| facts.push((label, text));

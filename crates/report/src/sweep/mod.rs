@@ -1,6 +1,6 @@
 //! The search for the knee: one curve or several, as text with plots, as a picture, as a document.
 
-mod axis;
+mod panel;
 mod picture;
 mod plot;
 mod text;
@@ -8,12 +8,13 @@ mod text;
 use analyse::Finding;
 use analyse::knee::search::{End, Taken};
 use analyse::knee::{Curve, Fit, Point};
-use record::JobResult;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::count;
 
+pub(crate) use panel::{Panel, panels};
 pub use picture::svg;
 pub use text::text;
+pub(crate) use text::{caveats, facts, headline};
 
 /// Everything that one call found.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Document {
 }
 
 /// One curve.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sweep {
     /// What was set for it: names and values.
     pub settings: Vec<(String, String)>,
@@ -59,13 +60,10 @@ pub struct Sweep {
     pub probes: Vec<Taken>,
     /// Why the figures may not mean what they seem to.
     pub findings: Vec<Finding>,
-    /// The result in which that was found.
-    #[serde(skip)]
-    pub found_in: Option<JobResult>,
 }
 
 /// A level above the lasting one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Burst {
     /// Operations a second.
     pub iops: f64,
@@ -74,7 +72,7 @@ pub struct Burst {
 }
 
 /// How to be at the knee.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// Operations in flight, all jobs together.
     pub depth: u32,
@@ -112,6 +110,27 @@ pub fn json(document: &Document) -> String {
     text
 }
 
+#[derive(Deserialize)]
+struct Kept {
+    fathom_sweep: u32,
+    command_line: Vec<String>,
+    seed: u64,
+    sweeps: Vec<Sweep>,
+}
+
+/// Reads what [`json`] wrote.
+///
+/// # Errors
+///
+/// Text of another kind, or of a later version.
+pub fn read(text: &str) -> Result<Document, String> {
+    let kept: Kept = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if kept.fathom_sweep > SCHEMA {
+        return Err(crate::own::too_new(kept.fathom_sweep, SCHEMA));
+    }
+    Ok(Document { command_line: kept.command_line, seed: kept.seed, sweeps: kept.sweeps })
+}
+
 /// Comma-separated values: the settings, then the points of each curve.
 #[must_use]
 pub fn csv(document: &Document) -> String {
@@ -144,12 +163,12 @@ pub fn so_far(fit: &Fit) -> String {
 
 impl Sweep {
     /// What was set for it, in words.
-    fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
 
     /// The knee, where there is one.
-    fn knee(&self) -> Option<f64> {
+    pub(crate) fn knee(&self) -> Option<f64> {
         match &self.fit.curve {
             Curve::Knee(knee) => Some(knee.depth.value),
             _ => None,

@@ -1,7 +1,7 @@
 //! Small plots for terminals: the curve in braille, the points on top of it.
 
 use super::Sweep;
-use super::axis::{Axis, short_count, short_time};
+use crate::chart::{Scale, short_count, short_time};
 use crate::paint::{Paint, Tone};
 
 /// Rows of a plot.
@@ -14,8 +14,8 @@ const GAP: usize = 2;
 /// One plot: its title, its axes, its curve and its points.
 struct Plot {
     title: &'static str,
-    x: Axis,
-    y: Axis,
+    x: Scale,
+    y: Scale,
     curve: Vec<(f64, f64)>,
     points: Vec<(f64, f64)>,
     x_label: fn(f64) -> String,
@@ -35,7 +35,7 @@ pub(super) fn plots(sweep: &Sweep, width: usize, paint: Paint) -> Vec<String> {
 
 fn of(sweep: &Sweep) -> Option<[Plot; 3]> {
     let (first, last) = (sweep.points.first()?, sweep.points.last()?);
-    let depths = Axis::exact(f64::from(first.depth), f64::from(last.depth));
+    let depths = Scale::exact(f64::from(first.depth), f64::from(last.depth));
     let curve: Vec<(f64, f64)> = (0..=200)
         .filter_map(|step| {
             let depth = depths.at(f64::from(step) / 200.0);
@@ -43,7 +43,7 @@ fn of(sweep: &Sweep) -> Option<[Plot; 3]> {
         })
         .collect();
     let all = |of: fn(&analyse::knee::Point) -> f64| sweep.points.iter().map(of);
-    let (iops, latencies) = (Axis::over(all(|point| point.iops)), Axis::over(all(|point| point.latency_ns)));
+    let (iops, latencies) = (Scale::over(all(|point| point.iops)), Scale::over(all(|point| point.latency_ns)));
     let points = |x: fn(&analyse::knee::Point) -> f64, y: fn(&analyse::knee::Point) -> f64| {
         sweep.points.iter().map(|point| (x(point), y(point))).collect()
     };

@@ -7,7 +7,7 @@ use units::{Nanos, count, grouped, percent, significant};
 use super::{Advice, Burst, Document, Sweep, plot};
 use crate::paint::Tone;
 use crate::sheet::{Sheet, Style};
-use crate::words;
+use crate::words::{self, About};
 
 /// Where values begin.
 const INDENT: usize = 12;
@@ -33,7 +33,7 @@ pub fn text(document: &Document, style: Style) -> String {
 }
 
 /// The answer in one or two sentences.
-pub(super) fn headline(sweep: &Sweep) -> String {
+pub(crate) fn headline(sweep: &Sweep) -> String {
     let text = match &sweep.fit.curve {
         Curve::Knee(knee) => knee_headline(knee, sweep),
         Curve::Flat { depth, xmax, price_ns } => format!(
@@ -138,49 +138,8 @@ impl Page {
     }
 
     fn facts(&mut self, sweep: &Sweep) {
-        let limit = sweep.limit.as_ref().map(|limit| format!(", held by {limit}")).unwrap_or_default();
-        match &sweep.fit.curve {
-            Curve::Knee(knee) => self.knee(knee, sweep, &limit),
-            Curve::Flat { xmax, .. } => {
-                self.sheet.field("Xmax", &format!("{} IOPS{limit}", interval(xmax, count)));
-            }
-            Curve::Unsaturated { r0_ns, .. } => {
-                self.sheet.field("R0", &format!("{} without queueing", interval(r0_ns, time)));
-            }
-            Curve::PowerLaw { exponent, .. } => {
-                let figure = |value: f64| significant(value, 3);
-                self.sheet
-                    .field("exponent", &format!("{}, as of a drive that sorts its queue", interval(exponent, figure)));
-            }
-            Curve::Unknown => {}
-        }
-        if let Some(burst) = &sweep.burst {
-            self.sheet.field("burst", &burst_words(burst, sweep.virtual_time));
-        }
+        facts(sweep).iter().for_each(|(name, text)| self.sheet.field(name, text));
         self.sheet.gap();
-    }
-
-    fn knee(&mut self, knee: &Knee, sweep: &Sweep, limit: &str) {
-        self.sheet.field("R0", &format!("{} without queueing", interval(&knee.r0_ns, time)));
-        self.sheet.field("Xmax", &format!("{} IOPS{limit}", interval(&knee.xmax, count)));
-        let corner = if knee.sharpness >= SHARP {
-            "a sharp corner, as limiters have"
-        } else if knee.sharpness > 1.0 {
-            "a round corner, as queues have"
-        } else {
-            "hardly a corner"
-        };
-        self.sheet.field("N*", &format!("{} = R0 x Xmax, {corner}", interval(&knee.depth, depth_words)));
-        let apart = knee.depth_by_bounds / knee.depth.value - 1.0;
-        if apart.abs() > 0.1 {
-            let by_bounds = depth_words(knee.depth_by_bounds);
-            self.sheet.field("", &format!("the asymptotes alone put it at {by_bounds}: take it with care"));
-        }
-        if let Some(depth) = knee.depth_of_95_percent {
-            let deepest = sweep.points.last().map_or(0, |point| point.depth);
-            self.sheet
-                .field("95 %", &format!("of Xmax from depth {depth} on, the least of those measured up to {deepest}"));
-        }
     }
 
     fn points(&mut self, sweep: &Sweep) {
@@ -205,52 +164,7 @@ impl Page {
     }
 
     fn caveats(&mut self, sweep: &Sweep) {
-        let mut lines = Vec::new();
-        if let Some(job) = &sweep.found_in {
-            lines.extend(sweep.findings.iter().map(|finding| words::finding(finding, job)));
-        }
-        let drifting = |taken: &&Taken| taken.reading.drift.is_some_and(|drift| drift.abs() > 0.05);
-        if let Some(taken) = sweep.probes.iter().rev().find(drifting) {
-            let change = taken.reading.drift.unwrap_or_default() * 100.0;
-            lines.push(format!(
-                "At depth {} IOPS changed by {change:+.0} % while they were measured.",
-                taken.probe.depth
-            ));
-        }
-        let steps: Vec<&Taken> = sweep.probes.iter().filter(|taken| taken.reading.step.is_some()).collect();
-        if let Some(step) = steps.first().and_then(|taken| taken.reading.step) {
-            lines.push(format!(
-                "{} of {} probes changed their level on the way (the first from {} to {} IOPS): only what came after it \
-                 counts.",
-                steps.len(),
-                sweep.probes.len(),
-                count(step.before),
-                count(step.after)
-            ));
-        }
-        let gone = sweep.probes.iter().filter(|taken| taken.burst).count();
-        if gone > 0 {
-            let (probes, they) = if gone == 1 { ("probe was", "does") } else { ("probes were", "do") };
-            lines.push(format!("{gone} {probes} made on a level that did not last and {they} not count."));
-        }
-        let disturbed = sweep.probes.iter().filter(|taken| taken.disturbed).count();
-        if disturbed > 0 {
-            let (probes, them, they) =
-                if disturbed == 1 { ("probe was", "it", "does") } else { ("probes were", "them", "do") };
-            lines.push(format!("{disturbed} {probes} slower than those before and after {them} and {they} not count."));
-        }
-        match sweep.end {
-            Some(End::Budget) => lines.push("The interval is wider than asked for: allow more --budget.".into()),
-            Some(End::Enough) => {
-                lines.push("The interval is wider than asked for, and more probes would not make it narrower.".into());
-            }
-            None => lines.push("Interrupted: this is what was known by then.".into()),
-            _ => {}
-        }
-        if sweep.fit.residual > 0.1 {
-            let off = percent(sweep.fit.residual);
-            lines.push(format!("Points lie {off} off the curve: it is of another shape, or something else was busy."));
-        }
+        let lines = caveats(sweep);
         if !lines.is_empty() {
             self.sheet.gap();
         }
@@ -298,6 +212,94 @@ impl Page {
             self.sheet.line(&line(label, &row(sweep)));
         }
     }
+}
+
+/// What was found of a curve: names, empty where a line goes on, and texts.
+pub(crate) fn facts(sweep: &Sweep) -> Vec<(&'static str, String)> {
+    let limit = sweep.limit.as_ref().map(|limit| format!(", held by {limit}")).unwrap_or_default();
+    let mut facts = match &sweep.fit.curve {
+        Curve::Knee(knee) => knee_facts(knee, sweep, &limit),
+        Curve::Flat { xmax, .. } => vec![("Xmax", format!("{} IOPS{limit}", interval(xmax, count)))],
+        Curve::Unsaturated { r0_ns, .. } => vec![("R0", format!("{} without queueing", interval(r0_ns, time)))],
+        Curve::PowerLaw { exponent, .. } => {
+            let figure = |value: f64| significant(value, 3);
+            vec![("exponent", format!("{}, as of a drive that sorts its queue", interval(exponent, figure)))]
+        }
+        Curve::Unknown => Vec::new(),
+    };
+    facts.extend(sweep.burst.as_ref().map(|burst| ("burst", burst_words(burst, sweep.virtual_time))));
+    facts
+}
+
+fn knee_facts(knee: &Knee, sweep: &Sweep, limit: &str) -> Vec<(&'static str, String)> {
+    let corner = if knee.sharpness >= SHARP {
+        "a sharp corner, as limiters have"
+    } else if knee.sharpness > 1.0 {
+        "a round corner, as queues have"
+    } else {
+        "hardly a corner"
+    };
+    let mut facts = vec![
+        ("R0", format!("{} without queueing", interval(&knee.r0_ns, time))),
+        ("Xmax", format!("{} IOPS{limit}", interval(&knee.xmax, count))),
+        ("N*", format!("{} = R0 x Xmax, {corner}", interval(&knee.depth, depth_words))),
+    ];
+    if (knee.depth_by_bounds / knee.depth.value - 1.0).abs() > 0.1 {
+        let by_bounds = depth_words(knee.depth_by_bounds);
+        facts.push(("", format!("the asymptotes alone put it at {by_bounds}: take it with care")));
+    }
+    if let Some(depth) = knee.depth_of_95_percent {
+        let deepest = sweep.points.last().map_or(0, |point| point.depth);
+        facts.push(("95 %", format!("of Xmax from depth {depth} on, the least of those measured up to {deepest}")));
+    }
+    facts
+}
+
+/// Why figures may not mean what they seem to, a paragraph each.
+pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
+    let mut lines = Vec::new();
+    let about = About { engine: &sweep.engine, path: &sweep.target };
+    lines.extend(sweep.findings.iter().map(|finding| words::finding(finding, about)));
+    let drifting = |taken: &&Taken| taken.reading.drift.is_some_and(|drift| drift.abs() > 0.05);
+    if let Some(taken) = sweep.probes.iter().rev().find(drifting) {
+        let change = taken.reading.drift.unwrap_or_default() * 100.0;
+        lines.push(format!("At depth {} IOPS changed by {change:+.0} % while they were measured.", taken.probe.depth));
+    }
+    let steps: Vec<&Taken> = sweep.probes.iter().filter(|taken| taken.reading.step.is_some()).collect();
+    if let Some(step) = steps.first().and_then(|taken| taken.reading.step) {
+        lines.push(format!(
+            "{} of {} probes changed their level on the way (the first from {} to {} IOPS): only what came after it \
+             counts.",
+            steps.len(),
+            sweep.probes.len(),
+            count(step.before),
+            count(step.after)
+        ));
+    }
+    let gone = sweep.probes.iter().filter(|taken| taken.burst).count();
+    if gone > 0 {
+        let (probes, they) = if gone == 1 { ("probe was", "does") } else { ("probes were", "do") };
+        lines.push(format!("{gone} {probes} made on a level that did not last and {they} not count."));
+    }
+    let disturbed = sweep.probes.iter().filter(|taken| taken.disturbed).count();
+    if disturbed > 0 {
+        let (probes, them, they) =
+            if disturbed == 1 { ("probe was", "it", "does") } else { ("probes were", "them", "do") };
+        lines.push(format!("{disturbed} {probes} slower than those before and after {them} and {they} not count."));
+    }
+    match sweep.end {
+        Some(End::Budget) => lines.push("The interval is wider than asked for: allow more --budget.".into()),
+        Some(End::Enough) => {
+            lines.push("The interval is wider than asked for, and more probes would not make it narrower.".into());
+        }
+        None => lines.push("Interrupted: this is what was known by then.".into()),
+        _ => {}
+    }
+    if sweep.fit.residual > 0.1 {
+        let off = percent(sweep.fit.residual);
+        lines.push(format!("Points lie {off} off the curve: it is of another shape, or something else was busy."));
+    }
+    lines
 }
 
 /// A value and its interval: `210 [209, 212]`.

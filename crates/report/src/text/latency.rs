@@ -35,7 +35,7 @@ fn columns(room: usize) -> Vec<(f64, &'static str)> {
 }
 
 /// Service times of each kind, each with the responses beside it where there are any, and syncs.
-fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
+pub(crate) fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
     let several = result.kinds().filter(|(_, kind)| kind.ios > 0).count() > 1;
     let mut rows = Vec::new();
     for (kind, done) in result.kinds() {

@@ -12,6 +12,8 @@ use crate::paint::{Tone, wrap};
 use crate::sheet::{Sheet, Style};
 use crate::words;
 
+pub(crate) use latency::rows as latencies;
+
 /// Where values begin.
 const INDENT: usize = 16;
 

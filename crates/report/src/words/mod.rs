@@ -39,22 +39,32 @@ impl<'a> From<&'a Explanation> for About<'a> {
     }
 }
 
-/// A finding, its remedy and what would come of it, as a paragraph.
-pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<About<'a>>) -> String {
+/// What is said of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// What is so.
+    pub statement: String,
+    /// What to change.
+    pub remedy: Option<String>,
+    /// What would come of it.
+    pub outlook: Option<String>,
+}
+
+/// A finding, its remedy and what would come of it, a sentence or more each.
+pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<About<'a>>) -> Parts {
     let about = about.into();
-    let mut text = statement(finding, about);
-    if let Some(remedy) = &finding.remedy {
-        text = format!("{text} {}", remedy_text(remedy, finding, about));
-    }
-    if let Some(point) = finding.counterfactual {
-        text = format!(
-            "{text} With {} in flight: {} IOPS at {}.",
-            whole_number(point.in_flight),
-            count(point.iops),
-            Nanos::new(point.latency_ns.round() as u64)
-        );
-    }
-    text
+    let outlook = finding.counterfactual.map(|point| {
+        let (in_flight, latency) = (whole_number(point.in_flight), Nanos::new(point.latency_ns.round() as u64));
+        format!("With {in_flight} in flight: {} IOPS at {latency}.", count(point.iops))
+    });
+    let remedy = finding.remedy.as_ref().map(|remedy| remedy_text(remedy, finding, about));
+    Parts { statement: statement(finding, about), remedy, outlook }
+}
+
+/// The same as a paragraph.
+pub(crate) fn finding<'a>(finding: &Finding, about: impl Into<About<'a>>) -> String {
+    let Parts { statement, remedy, outlook } = parts(finding, about);
+    std::iter::once(statement).chain(remedy).chain(outlook).collect::<Vec<_>>().join(" ")
 }
 
 /// What is in flight, to three figures and no fraction where there are hundreds.

@@ -1,0 +1,134 @@
+//! The course of a run: its series in stretches of a length that suits a reader.
+
+use crate::{Interval, Kind, Measured};
+
+/// One interval of a series, or several that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// When it began, in nanoseconds from the start of measurement.
+    pub from_ns: u64,
+    /// When it ended.
+    pub to_ns: u64,
+    /// Reads, writes and trims.
+    pub flows: [Flow; 3],
+    /// Mean service time over all kinds in nanoseconds; `None` where nothing completed or none was kept.
+    pub service_mean_ns: Option<f64>,
+    /// The longest service time in nanoseconds.
+    pub service_max_ns: u64,
+}
+
+/// What of one kind went through in a stretch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Operations a second.
+    pub iops: Level,
+    /// Bytes a second.
+    pub bytes_per_second: Level,
+}
+
+/// A rate over a stretch, and the least and the greatest of its intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Level {
+    /// Over the whole stretch.
+    pub mean: f64,
+    /// Of the slowest interval.
+    pub min: f64,
+    /// Of the fastest interval.
+    pub max: f64,
+}
+
+/// An interval that lasted for a smaller share of its width than this says more of when it was cut than of the device.
+const CUT: u64 = 4;
+
+impl Stretch {
+    /// What of one kind went through.
+    #[must_use]
+    pub const fn flow(&self, kind: Kind) -> &Flow {
+        &self.flows[kind as usize]
+    }
+}
+
+impl Measured {
+    /// The series in stretches of at least `stretch_ns`, each of whole intervals; empty where no series was kept.
+    #[must_use]
+    pub fn course(&self, stretch_ns: u64) -> Vec<Stretch> {
+        let width = self.series.width_ns;
+        if width == 0 {
+            return Vec::new();
+        }
+        let each = stretch_ns.div_ceil(width).max(1) as usize;
+        let whole = self.whole_ns();
+        let lasted: Vec<(Interval, u64)> = (0..)
+            .zip(&self.series.intervals)
+            .map(|(index, interval)| (*interval, cut(index * width, width, whole)))
+            .collect();
+        let short = lasted.len() > 1 && lasted.last().is_some_and(|(_, ns)| *ns < width / CUT);
+        let kept = &lasted[..lasted.len() - usize::from(short)];
+        let stretch = |(number, part): (usize, &[(Interval, u64)])| stretch((number * each) as u64 * width, part);
+        kept.chunks(each).enumerate().map(stretch).collect()
+    }
+}
+
+/// How long an interval lasted that began at `from` in a run of `whole`; one beyond the end as long as all.
+fn cut(from: u64, width: u64, whole: u64) -> u64 {
+    if whole > from { (whole - from).min(width) } else { width }
+}
+
+fn stretch(from_ns: u64, part: &[(Interval, u64)]) -> Stretch {
+    let lasted: u64 = part.iter().map(|(_, ns)| ns).sum();
+    let ios: u64 = part.iter().flat_map(|(interval, _)| interval.ios).sum();
+    let service: f64 = part.iter().map(|(interval, _)| interval.service_ns as f64).sum();
+    let flow = |kind: usize| Flow {
+        iops: level(part, lasted, |interval| interval.ios[kind]),
+        bytes_per_second: level(part, lasted, |interval| interval.bytes[kind]),
+    };
+    Stretch {
+        from_ns,
+        to_ns: from_ns + lasted,
+        flows: [flow(0), flow(1), flow(2)],
+        service_mean_ns: (ios > 0 && service > 0.0).then(|| service / ios as f64),
+        service_max_ns: part.iter().map(|(interval, _)| interval.service_ns_max).max().unwrap_or(0),
+    }
+}
+
+fn level(part: &[(Interval, u64)], lasted: u64, of: impl Fn(&Interval) -> u64) -> Level {
+    let rate = |n: u64, ns: u64| if ns == 0 { 0.0 } else { n as f64 * 1e9 / ns as f64 };
+    let rates = || part.iter().map(|(interval, ns)| rate(of(interval), *ns));
+    Level {
+        mean: rate(part.iter().map(|(interval, _)| of(interval)).sum(), lasted),
+        min: rates().reduce(f64::min).unwrap_or(0.0),
+        max: rates().reduce(f64::max).unwrap_or(0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DirectionResult, Series};
+
+    fn measured(ios: &[u64], runtime_ns: u64) -> Measured {
+        let interval =
+            |&n: &u64| Interval { ios: [n, 0, 0], bytes: [n * 4096, 0, 0], service_ns: n * 500, service_ns_max: n };
+        let series = Series { width_ns: 1_000_000_000, intervals: ios.iter().map(interval).collect() };
+        let read = DirectionResult { runtime_ns, ..DirectionResult::default() };
+        Measured { read, series, ..Measured::default() }
+    }
+
+    #[test]
+    fn stretches_keep_every_operation_and_the_extremes_of_their_intervals() {
+        let course = measured(&[100, 300, 200, 0, 50], 4_500_000_000).course(2_000_000_000);
+        let read: Vec<Level> = course.iter().map(|stretch| stretch.flow(Kind::Read).iops).collect();
+        assert_eq!(read[0], Level { mean: 200.0, min: 100.0, max: 300.0 });
+        assert_eq!(read[1], Level { mean: 100.0, min: 0.0, max: 200.0 });
+        // Half a second of fifty.
+        assert_eq!((read[2].mean, course[2].from_ns, course[2].to_ns), (100.0, 4_000_000_000, 4_500_000_000));
+        assert_eq!((course[0].service_mean_ns, course[0].service_max_ns), (Some(500.0), 300));
+    }
+
+    #[test]
+    fn what_was_cut_to_next_to_nothing_is_left_out() {
+        assert_eq!(measured(&[10, 10, 1], 2_010_000_000).course(1).len(), 2);
+        assert_eq!(measured(&[10], 10_000_000).course(1)[0].flow(Kind::Read).iops.mean, 1_000.0);
+        assert!(Measured::default().course(1).is_empty());
+    }
+}

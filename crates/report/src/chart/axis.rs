@@ -1,0 +1,126 @@
+//! Axes: a scale with what stands beside it.
+
+use super::label::unit_of_bytes;
+use super::scale::{Scale, round_step};
+
+/// A scale, the values that are marked on it, and what it is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Where values lie.
+    pub scale: Scale,
+    /// Values and their labels.
+    pub ticks: Vec<(f64, String)>,
+    /// What it is of; empty where the labels say so.
+    pub name: &'static str,
+}
+
+/// Seconds between the labels of an axis of time.
+const STEPS_S: [f64; 24] = [
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0,
+    1_200.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0,
+];
+/// Steps on an axis of time, with a little for what comes after its last label.
+const TIME_STEPS: f64 = 6.3;
+/// The median in nines: the last label before 90 %.
+const MEDIAN: f64 = std::f64::consts::LOG10_2;
+
+impl Axis {
+    /// An axis with labels at round values, at most about so many.
+    #[must_use]
+    pub fn new(scale: Scale, most: usize, label: impl Fn(f64) -> String) -> Self {
+        let ticks = scale.ticks(most).into_iter().map(|value| (value, label(value))).collect();
+        Self { scale, ticks, name: "" }
+    }
+
+    /// The same with a name.
+    #[must_use]
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// From nothing to a round value that is no less than `most`; `unit` is what round values are multiples of.
+    #[must_use]
+    pub fn from_zero(most: f64, unit: f64, label: impl Fn(f64) -> String) -> Self {
+        let step = round_step(most / unit / 4.0) * unit;
+        let top = if most > 0.0 { (most / step - 1e-6).ceil() * step } else { unit };
+        let scale = Scale::linear(0.0, top);
+        let label = |value: f64| if value == 0.0 { "0".to_owned() } else { label(value) };
+        Self { scale, ticks: scale.steps(step).into_iter().map(|value| (value, label(value))).collect(), name: "" }
+    }
+
+    /// The same of bytes a second, in round numbers of their binary unit.
+    #[must_use]
+    pub fn bytes_from_zero(most: f64) -> Self {
+        Self::from_zero(most, unit_of_bytes(most), super::bytes_per_second)
+    }
+
+    /// Time from the start on.
+    #[must_use]
+    pub fn time_to(end_ns: f64) -> Self {
+        let end_s = end_ns.max(1.0) / 1e9;
+        let fitting = STEPS_S.into_iter().find(|step| end_s / step <= TIME_STEPS);
+        let step = fitting.unwrap_or_else(|| round_step(end_s / TIME_STEPS / 3_600.0) * 3_600.0);
+        // All labels in the unit of the step: 20 s, 40 s, 60 s, and not 1 min among them.
+        let unit =
+            [(3_600.0, "h"), (60.0, "min"), (1.0, "s")].into_iter().find(|(unit, _)| step >= *unit || *unit <= 1.0);
+        let (unit, name) = unit.filter(|_| end_s >= 1.0).unwrap_or((1e-3, "ms"));
+        let scale = Scale::linear(0.0, end_ns.max(1.0));
+        let label = |ns: f64| format!("{} {name}", (ns / 1e9 / unit * 1e6).round() / 1e6);
+        Self { scale, ticks: scale.steps(step * 1e9).into_iter().map(|ns| (ns, label(ns))).collect(), name: "" }
+    }
+
+    /// Shares of operations by their nines: 90 % lies at 1, 99 % at 2. So the slow ones, which are few, have room.
+    #[must_use]
+    pub fn nines_to(most: f64) -> Self {
+        let most = most.clamp(1.0, 12.0);
+        let every = if most > 6.0 { 2 } else { 1 };
+        let mut ticks = vec![(MEDIAN, "50%".to_owned())];
+        ticks.extend((1..=most.floor() as usize).step_by(every).map(|nines| (nines as f64, share_of(nines))));
+        Self { scale: Scale::linear(0.0, most), ticks, name: "" }
+    }
+}
+
+/// `90%`, `99%`, `99.9%`.
+fn share_of(nines: usize) -> String {
+    match nines {
+        1 => "90%".to_owned(),
+        2 => "99%".to_owned(),
+        more => format!("99.{}%", "9".repeat(more - 2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{nines, short_count};
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn axes_from_zero_end_at_a_label_above_the_greatest_value() {
+        let axis = Axis::from_zero(24_100.0, 1.0, short_count);
+        assert_eq!((labels(&axis), axis.scale.high), (vec!["0", "10k", "20k", "30k"], 30_000.0));
+        let bytes = Axis::bytes_from_zero(98.7e6);
+        assert_eq!(labels(&bytes), ["0", "50 MiB/s", "100 MiB/s"]);
+        assert_eq!(Axis::from_zero(0.0, 1.0, short_count).scale.high, 1.0);
+    }
+
+    #[test]
+    fn time_is_marked_where_people_look_for_it() {
+        assert_eq!(labels(&Axis::time_to(3e9)), ["0 s", "0.5 s", "1 s", "1.5 s", "2 s", "2.5 s", "3 s"]);
+        assert_eq!(labels(&Axis::time_to(36_000e9)), ["0 h", "2 h", "4 h", "6 h", "8 h", "10 h"]);
+        assert_eq!(labels(&Axis::time_to(300e9)), ["0 min", "1 min", "2 min", "3 min", "4 min", "5 min"]);
+        assert_eq!(labels(&Axis::time_to(120.4e9)), ["0 s", "20 s", "40 s", "60 s", "80 s", "100 s", "120 s"]);
+        assert_eq!(labels(&Axis::time_to(2e7)), ["0 ms", "5 ms", "10 ms", "15 ms", "20 ms"]);
+        assert!(Axis::time_to(1e16).ticks.len() < 8);
+    }
+
+    #[test]
+    fn nines_have_equal_steps() {
+        assert_eq!(labels(&Axis::nines_to(4.2)), ["50%", "90%", "99%", "99.9%", "99.99%"]);
+        assert_eq!(labels(&Axis::nines_to(7.0)), ["50%", "90%", "99.9%", "99.999%", "99.99999%"]);
+        assert!((nines(0.999) - 3.0).abs() < 1e-9 && nines(0.0) == 0.0 && nines(1.0).is_finite());
+    }
+}

@@ -1,0 +1,184 @@
+//! Where a chart is drawn, and its marks.
+
+use std::fmt::Write;
+
+use super::svg::Short;
+use super::{Axis, Svg};
+
+/// The rectangle between two axes.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Its left edge.
+    pub left: f64,
+    /// Its upper edge.
+    pub top: f64,
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
+    /// What runs from left to right.
+    pub x: &'a Axis,
+    /// What runs from the bottom to the top.
+    pub y: &'a Axis,
+}
+
+/// A value over a stretch of the horizontal axis: from, to, value.
+pub type Step = (f64, f64, f64);
+
+impl Frame<'_> {
+    /// Where a pair of values lies; what is beyond the axes lies at their ends.
+    #[must_use]
+    pub fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let within = |share: f64| if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
+        let (x, y) = (within(self.x.scale.share(x)), within(self.y.scale.share(y)));
+        (self.left + self.width * x, self.top + self.height * (1.0 - y))
+    }
+
+    /// Whether a pair of values lies between the ends of both axes.
+    #[must_use]
+    pub fn holds(&self, (x, y): (f64, f64)) -> bool {
+        let inside = |share: f64| (-0.001..=1.001).contains(&share);
+        inside(self.x.scale.share(x)) && inside(self.y.scale.share(y))
+    }
+
+    fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    /// Both axes: a line across for each value on the left, a mark for each below, with their labels and names.
+    pub fn axes(&self, out: &mut Svg) {
+        for (value, label) in &self.y.ticks {
+            let (_, y) = self.at((self.x.scale.low, *value));
+            out.line("g", (self.left, y), (self.right(), y));
+            out.words((self.left - 7.0, y + 4.0), "t end", label);
+        }
+        out.line("b", (self.left, self.bottom()), (self.right(), self.bottom()));
+        for (value, label) in &self.x.ticks {
+            let (x, _) = self.at((*value, self.y.scale.low));
+            out.line("b", (x, self.bottom()), (x, self.bottom() + 4.0));
+            // Half of a label in the middle of its mark may be beyond the edge.
+            let class = if x > self.right() - 16.0 { "t end" } else { "t mid" };
+            out.words((if class == "t end" { self.right() + 8.0 } else { x }, self.bottom() + 19.0), class, label);
+        }
+        if !self.x.name.is_empty() {
+            out.words((self.left + self.width / 2.0, self.bottom() + 39.0), "t mid", self.x.name);
+        }
+    }
+
+    /// A line through points.
+    pub fn curve(&self, out: &mut Svg, class: &str, points: &[(f64, f64)]) {
+        let mut d = String::new();
+        for (index, point) in points.iter().enumerate() {
+            let (x, y) = self.at(*point);
+            let _ = write!(d, "{}{} {}", if index == 0 { 'M' } else { 'L' }, Short(x), Short(y));
+        }
+        if points.len() > 1 {
+            out.path(class, &d, "");
+        }
+    }
+
+    /// A level line for each stretch, joined where they touch.
+    pub fn steps(&self, out: &mut Svg, class: &str, steps: impl IntoIterator<Item = Step>) {
+        let (mut d, mut end) = (String::new(), f64::NAN);
+        for (from, to, value) in steps {
+            let ((left, y), (right, _)) = (self.at((from, value)), self.at((to, value)));
+            let _ = match near(end, from, to - from) {
+                true => write!(d, "V{}H{}", Short(y), Short(right)),
+                false => write!(d, "M{} {}H{}", Short(left), Short(y), Short(right)),
+            };
+            end = to;
+        }
+        if !d.is_empty() {
+            out.path(class, &d, "");
+        }
+    }
+
+    /// What lies between two values in each stretch; stretches that touch make one area.
+    pub fn band(&self, out: &mut Svg, class: &str, stretches: &[(f64, f64, [f64; 2])]) {
+        let mut d = String::new();
+        for area in stretches.chunk_by(touch) {
+            let _ = write!(d, "M{}", Short(self.at((area[0].0, 0.0)).0));
+            let _ = write!(d, " {}", Short(self.at((area[0].0, area[0].2[1])).1));
+            for (from, to, [_, high]) in area {
+                let ((_, y), (right, _)) = (self.at((*from, *high)), self.at((*to, *high)));
+                let _ = write!(d, "V{}H{}", Short(y), Short(right));
+            }
+            for (from, _, [low, _]) in area.iter().rev() {
+                let (left, y) = self.at((*from, *low));
+                let _ = write!(d, "V{}H{}", Short(y), Short(left));
+            }
+            d.push('z');
+        }
+        if !d.is_empty() {
+            out.path(class, &d, "");
+        }
+    }
+
+    /// Rectangles, a path for all of them.
+    pub fn cells(&self, out: &mut Svg, class: &str, cells: &[(f64, f64, [f64; 2])]) {
+        let mut d = String::new();
+        for (from, to, [low, high]) in cells {
+            let ((left, top), (right, bottom)) = (self.at((*from, *high)), self.at((*to, *low)));
+            let _ = write!(d, "M{} {}H{}V{}H{}z", Short(left), Short(top), Short(right), Short(bottom), Short(left));
+        }
+        if !d.is_empty() {
+            out.path(class, &d, "");
+        }
+    }
+
+    /// A mark at a point that says what it is.
+    pub fn dot(&self, out: &mut Svg, class: &str, point: (f64, f64), radius: f64, title: &str) {
+        out.circle(class, self.at(point), radius, title);
+    }
+
+    /// A line between two points.
+    pub fn segment(&self, out: &mut Svg, class: &str, from: (f64, f64), to: (f64, f64)) {
+        out.line(class, self.at(from), self.at(to));
+    }
+
+    /// What is said of a stretch to whoever points anywhere above or below it.
+    pub fn column(&self, out: &mut Svg, (from, to): (f64, f64), title: &str) {
+        let ((left, _), (right, _)) = (self.at((from, 0.0)), self.at((to, 0.0)));
+        out.rect("h", (left, self.top), (right, self.bottom()), title);
+    }
+}
+
+/// Whether two instants are one, for stretches of this length.
+fn near(one: f64, other: f64, length: f64) -> bool {
+    (one - other).abs() <= length * 0.01
+}
+
+fn touch(one: &(f64, f64, [f64; 2]), next: &(f64, f64, [f64; 2])) -> bool {
+    near(one.1, next.0, next.1 - next.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Scale, short_count};
+    use super::*;
+
+    #[test]
+    fn marks_never_leave_the_frame() {
+        let x = Axis::time_to(10e9);
+        let y = Axis::new(Scale::over([1e3, 1e6].into_iter()), 4, short_count);
+        let frame = Frame { left: 10.0, top: 20.0, width: 100.0, height: 50.0, x: &x, y: &y };
+        for value in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e12] {
+            let (across, up) = frame.at((value, value));
+            assert!((10.0..=110.0).contains(&across) && (20.0..=70.0).contains(&up), "{value}: {across} {up}");
+        }
+        assert!(frame.holds((5e9, 1e4)) && !frame.holds((5e9, 1e7)) && !frame.holds((5e9, 0.0)));
+    }
+
+    #[test]
+    fn steps_are_joined_where_they_touch() {
+        let (x, y) = (Axis::time_to(4.0), Axis::from_zero(10.0, 1.0, short_count));
+        let frame = Frame { left: 0.0, top: 0.0, width: 40.0, height: 10.0, x: &x, y: &y };
+        let mut out = Svg::within(40.0, 10.0, "");
+        frame.steps(&mut out, "l", [(0.0, 1.0, 5.0), (1.0, 2.0, 10.0), (3.0, 4.0, 0.0)]);
+        assert!(out.finish().contains("d=\"M0 5H10V0H20M30 10H40\""));
+    }
+}

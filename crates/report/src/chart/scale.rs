@@ -1,0 +1,156 @@
+//! Where values lie between two ends.
+
+/// A scale: linear or logarithmic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// What lies at its beginning.
+    pub low: f64,
+    /// What lies at its end.
+    pub high: f64,
+    logarithmic: bool,
+}
+
+const ROUND: [f64; 3] = [1.0, 2.0, 5.0];
+/// Fewer labels than these say too little of a logarithmic scale.
+const FEW: usize = 3;
+
+/// The least and the greatest of the values that a logarithmic scale can show.
+fn ends(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
+    let usable = values.filter(|value| value.is_finite() && *value > 0.0);
+    let low = usable.clone().reduce(f64::min)?;
+    Some((low, usable.fold(low, f64::max)))
+}
+
+impl Scale {
+    const OF_NOTHING: Self = Self { low: 1.0, high: 10.0, logarithmic: true };
+
+    /// From one value to another, each step as long as every other.
+    #[must_use]
+    pub fn linear(low: f64, high: f64) -> Self {
+        Self { low, high: if high > low { high } else { low + 1.0 }, logarithmic: false }
+    }
+
+    /// Logarithmic, from the round number below the least value to the round number above the greatest.
+    #[must_use]
+    pub fn over(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let Some((low, high)) = ends(values) else { return Self::OF_NOTHING };
+        let numbers: Vec<f64> = round_numbers(low / 10.0, high * 10.0);
+        let below = numbers.iter().rev().find(|number| **number <= low * 1.001).copied().unwrap_or(low);
+        let above = numbers.iter().find(|number| **number >= high * 0.999).copied().unwrap_or(high);
+        Self { low: below, high: if above > below { above } else { below * 2.0 }, logarithmic: true }
+    }
+
+    /// Logarithmic, from a little below the least value to a little above the greatest.
+    #[must_use]
+    pub fn around(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let Some((low, high)) = ends(values) else { return Self::OF_NOTHING };
+        // The same air on both sides; more where all are alike.
+        let air = (high / low).powf(0.06).max(1.2);
+        Self { low: low / air, high: high * air, logarithmic: true }
+    }
+
+    /// Logarithmic, exactly from one value to another.
+    #[must_use]
+    pub fn exact(low: f64, high: f64) -> Self {
+        Self { low, high: high.max(low * 1.1), logarithmic: true }
+    }
+
+    /// Where a value lies, from 0 to 1.
+    #[must_use]
+    pub fn share(self, value: f64) -> f64 {
+        if self.logarithmic {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        }
+    }
+
+    /// What lies at a share.
+    #[must_use]
+    pub fn at(self, share: f64) -> f64 {
+        if self.logarithmic {
+            self.low * (self.high / self.low).powf(share)
+        } else {
+            self.low + share * (self.high - self.low)
+        }
+    }
+
+    /// Round numbers on it, at most about so many.
+    #[must_use]
+    pub fn ticks(self, most: usize) -> Vec<f64> {
+        if self.logarithmic {
+            self.powers(most)
+        } else {
+            self.steps(round_step((self.high - self.low) / most.max(1) as f64))
+        }
+    }
+
+    /// The multiples of a step on a linear scale.
+    #[must_use]
+    pub fn steps(self, step: f64) -> Vec<f64> {
+        let (first, last) = ((self.low / step - 1e-6).ceil() as i64, (self.high / step + 1e-6).floor() as i64);
+        (first..=last).map(|number| number as f64 * step).collect()
+    }
+
+    /// Round numbers where the ends are close together, as on a linear scale.
+    fn finer(self, most: usize) -> Vec<f64> {
+        Self { logarithmic: false, ..self }.steps(round_step((self.high - self.low) / most as f64))
+    }
+
+    /// Round numbers: only powers of ten where there are many.
+    fn powers(self, most: usize) -> Vec<f64> {
+        let inside = |number: &f64| *number >= self.low * 0.999 && *number <= self.high * 1.001;
+        let all: Vec<f64> = round_numbers(self.low, self.high).into_iter().filter(inside).collect();
+        let power = |number: &f64| (number.log10() - number.log10().round()).abs() < 1e-9;
+        let powers: Vec<f64> = all.iter().copied().filter(power).collect();
+        if all.len() < FEW {
+            return self.finer(most.max(FEW));
+        }
+        if all.len() <= most {
+            return all;
+        }
+        let step = powers.len().div_ceil(most.max(1)).max(1);
+        powers.into_iter().step_by(step).collect()
+    }
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is no less.
+pub(super) fn round_step(least: f64) -> f64 {
+    let least = if least.is_finite() && least > 0.0 { least } else { 1.0 };
+    round_numbers(least, least * 10.0).into_iter().find(|step| *step >= least * 0.999_999).unwrap_or(least)
+}
+
+/// 1, 2 and 5 times powers of ten, from below `low` to above `high`.
+fn round_numbers(low: f64, high: f64) -> Vec<f64> {
+    let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    powers.flat_map(|power| ROUND.map(|digit| digit * 10_f64.powi(power))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::short_count;
+    use super::*;
+
+    #[test]
+    fn axes_end_at_round_numbers_and_hold_every_value() {
+        let axis = Scale::over([763.0, 160_000.0].into_iter());
+        assert!((axis.low - 500.0).abs() < 1e-6 && (axis.high - 200_000.0).abs() < 1e-6, "{axis:?}");
+        assert!((axis.at(axis.share(4_000.0)) - 4_000.0).abs() < 1e-6);
+        let labels: Vec<String> = axis.ticks(4).into_iter().map(short_count).collect();
+        assert_eq!(labels, ["1k", "10k", "100k"]);
+        assert_eq!(Scale::over(std::iter::empty()).ticks(9).len(), 4);
+        let one = Scale::over([5.0].into_iter());
+        assert!(one.high > one.low);
+    }
+
+    #[test]
+    fn linear_scales_have_round_steps() {
+        let scale = Scale::linear(0.0, 24_000.0);
+        assert_eq!(scale.ticks(5), [0.0, 5_000.0, 10_000.0, 15_000.0, 20_000.0]);
+        assert_eq!((scale.share(6_000.0), scale.at(0.5)), (0.25, 12_000.0));
+        assert_eq!(Scale::linear(-0.3, 0.3).ticks(4), [-0.2, 0.0, 0.2]);
+        assert_eq!([0.03, 2.0, 0.0, f64::NAN].map(round_step), [0.05, 2.0, 1.0, 1.0]);
+        assert!(Scale::linear(1.0, 1.0).share(1.0).is_finite());
+        assert_eq!(Scale::exact(1.08, 4.7).ticks(5), [2.0, 3.0, 4.0]);
+    }
+}

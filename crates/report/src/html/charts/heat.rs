@@ -1,0 +1,119 @@
+//! Where latencies lay over time: the darker, the more of them.
+
+use record::{Block, LatencyStats, bucket_range_ns};
+
+use super::super::figure::{Figure, Key, picture};
+use super::super::part::{Member, Part};
+use super::super::table::Table;
+use super::timeline::clock;
+use crate::chart::{Axis, Frame, Scale, Svg, short_count, time};
+
+/// A map of fewer columns shows nothing that percentiles do not.
+const COLUMNS_MIN: usize = 4;
+/// Rows of a map, unless buckets are wider.
+const ROWS_MAX: f64 = 40.0;
+/// About twice as wide as a bucket.
+const ROW_LEAST: f64 = 1.032;
+/// The least share of a column's operations that a shade stands for, the palest first.
+const SHADES: [f64; 6] = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5];
+const NAMES: [&str; 6] = ["less", "0.1 %", "1 %", "5 %", "20 %", "50 % and more"];
+
+/// A stretch of time.
+struct Column {
+    from_ns: u64,
+    to_ns: u64,
+    latency: LatencyStats,
+}
+
+/// A map for each run that kept latencies of its stretches of time.
+pub(in super::super) fn maps(part: &Part<'_>) -> Vec<Figure> {
+    part.members.iter().filter_map(|member| map(part, member)).collect()
+}
+
+fn map(part: &Part<'_>, member: &Member<'_>) -> Option<Figure> {
+    let blocks = &member.job.result.blocks;
+    let columns = columns(blocks, part.budget.columns);
+    let end = columns.last().filter(|_| columns.len() >= COLUMNS_MIN)?.to_ns;
+    let ends = columns.iter().flat_map(|column| [column.latency.min_ns as f64, column.latency.max_ns as f64]);
+    let x = Axis::time_to(end as f64);
+    let y = Axis::new(Scale::around(ends.collect::<Vec<_>>().into_iter()), 6, time);
+    let coarse = self::columns(blocks, part.budget.rows);
+    let picture = picture(&format!("Latency heat map of {}", part.called()), &x, &y, |frame, out| {
+        shades(out, frame, &columns);
+        frame.axes(out);
+        for (class, percent) in [("trace", 50.0), ("trace d1", 99.0)] {
+            frame.steps(out, class, columns.iter().filter_map(|column| column.step(percent)));
+        }
+        coarse.iter().for_each(|row| frame.column(out, (row.from_ns as f64, row.to_ns as f64), &row.title()));
+    });
+    let of = if part.is_overlay() { format!(" Of {}.", member.name) } else { String::new() };
+    let note =
+        "The darker a place, the more of that moment's operations took so long. Lines: the median, and dashed p99.";
+    let keys =
+        NAMES.iter().enumerate().map(|(shade, name)| Key { class: format!("q q{shade}"), name: (*name).to_owned() });
+    let legend = keys.collect();
+    let title = "Latency heat map";
+    Some(Figure { title, note: format!("{note}{of}"), legend, picture, table: table(&coarse), wide: false })
+}
+
+/// The blocks that something happened in, neighbours joined until there are no more than `most`.
+fn columns(blocks: &[Block], most: u64) -> Vec<Column> {
+    let each = blocks.len().div_ceil(most.max(1) as usize).max(1);
+    let starts = std::iter::once(0).chain(blocks.iter().map(|block| block.end_ns)).step_by(each);
+    let column = |(from_ns, part): (u64, &[Block])| {
+        let to_ns = part.last()?.end_ns;
+        let latency = LatencyStats::of_blocks(part);
+        (latency.count > 0).then_some(Column { from_ns, to_ns, latency })
+    };
+    starts.zip(blocks.chunks(each)).filter_map(column).collect()
+}
+
+impl Column {
+    fn step(&self, percent: f64) -> Option<(f64, f64, f64)> {
+        Some((self.from_ns as f64, self.to_ns as f64, self.latency.percentile_ns(percent)? as f64))
+    }
+
+    fn cells(&self) -> [String; 4] {
+        let known = |percent| self.latency.percentile_ns(percent).map_or_else(|| "-".to_owned(), |ns| time(ns as f64));
+        [short_count(self.latency.count as f64), known(50.0), known(99.0), time(self.latency.max_ns as f64)]
+    }
+
+    fn span(&self) -> String {
+        format!("{} to {}", clock(self.from_ns), clock(self.to_ns))
+    }
+
+    fn title(&self) -> String {
+        let [count, median, p99, slowest] = self.cells();
+        format!("{}\n{count} operations\np50 {median}, p99 {p99}\nslowest {slowest}", self.span())
+    }
+}
+
+/// One path for each shade: cells are too many for elements of their own.
+fn shades(out: &mut Svg, frame: &Frame<'_>, columns: &[Column]) {
+    let scale = frame.y.scale;
+    let rows = ((scale.high / scale.low).ln() / ROW_LEAST.ln()).clamp(8.0, ROWS_MAX).floor();
+    let row_of = |ns: f64| (scale.share(ns.max(scale.low)) * rows).clamp(0.0, rows - 1.0) as usize;
+    let mut areas: Vec<Vec<(f64, f64, [f64; 2])>> = vec![Vec::new(); SHADES.len()];
+    for column in columns {
+        let mut counts = vec![0_u64; rows as usize];
+        for &(bucket, count) in &column.latency.buckets {
+            let (low, high) = bucket_range_ns(bucket as u32);
+            counts[row_of((low as f64 * high as f64).sqrt())] += count;
+        }
+        for (row, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let share = count as f64 / column.latency.count as f64;
+            let shade = SHADES.iter().rposition(|least| share >= *least).unwrap_or(0);
+            let ends = [row as f64, row as f64 + 1.0].map(|row| scale.at(row / rows));
+            areas[shade].push((column.from_ns as f64, column.to_ns as f64, ends));
+        }
+    }
+    for (shade, cells) in areas.iter().enumerate() {
+        frame.cells(out, &format!("q q{shade}"), cells);
+    }
+}
+
+fn table(rows: &[Column]) -> Table {
+    let mut table = Table::new("Latency over time", &["time", "operations", "p50", "p99", "slowest"], 1);
+    table.rows = rows.iter().map(|row| std::iter::once(row.span()).chain(row.cells()).collect()).collect();
+    table
+}

@@ -1,0 +1,73 @@
+//! What a search for the knee has found: IOPS and latency against depth, latency against IOPS.
+
+use units::{count, percent};
+
+use super::super::figure::{Figure, Key, Look, Paper};
+use super::super::table::Table;
+use crate::chart::{isolated, time};
+use crate::sweep::{Panel, Sweep, panels};
+
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 70.0;
+
+/// The three views, each with the points as its table.
+pub(in super::super) fn views(sweeps: &[&Sweep]) -> Vec<Figure> {
+    let drawn: Vec<&Sweep> = sweeps.iter().copied().filter(|sweep| !sweep.points.is_empty()).collect();
+    if drawn.is_empty() {
+        return Vec::new();
+    }
+    let has_knee = drawn.iter().any(|sweep| sweep.knee().is_some());
+    let notes = if has_knee {
+        [
+            "Each operation in flight brings more until the knee, and none after it. Dashed: the two bounds.",
+            "Level until the knee; beyond it every further operation makes all others wait longer.",
+            "The hockey stick: where the curve turns up, more load buys latency and nothing else.",
+        ]
+    } else {
+        [
+            "What was measured at each depth, and the curve through it.",
+            "What each further operation in flight costs all of them.",
+            "What more throughput costs in latency.",
+        ]
+    };
+    panels(&drawn).iter().zip(notes).map(|(panel, note)| view(panel, note, &drawn)).collect()
+}
+
+fn view(panel: &Panel, note: &str, sweeps: &[&Sweep]) -> Figure {
+    let (x, y) = (&panel.across, &panel.up);
+    let picture = Paper { height: HEIGHT, left: LEFT }.picture(
+        &format!("{} of {}", panel.title, isolated(&sweeps[0].target)),
+        x,
+        y,
+        |frame, out| panel.draw(out, frame, sweeps),
+    );
+    let key =
+        |(number, sweep): (usize, &&Sweep)| Key { class: Look { colour: number, dash: 0 }.line(), name: sweep.label() };
+    let legend = if sweeps.len() > 1 { sweeps.iter().enumerate().map(key).collect() } else { Vec::new() };
+    Figure {
+        title: panel.title,
+        note: note.to_owned(),
+        legend,
+        picture,
+        table: table(panel.title, sweeps),
+        wide: false,
+    }
+}
+
+fn table(caption: &str, sweeps: &[&Sweep]) -> Table {
+    let labelled = sweeps.len() > 1;
+    let mut head = vec!["in flight", "IOPS", "±", "mean latency"];
+    if labelled {
+        head.insert(0, "curve");
+    }
+    let mut table = Table::new(caption, &head, 1);
+    for sweep in sweeps {
+        for point in &sweep.points {
+            let mut row = if labelled { vec![sweep.label()] } else { Vec::new() };
+            row.push(point.depth.to_string());
+            row.extend([count(point.iops), percent(1.96 * point.error), time(point.latency_ns)]);
+            table.rows.push(row);
+        }
+    }
+    table
+}

@@ -1,0 +1,27 @@
+//! The charts of a page, a file each: from records to figures, `None` where there is nothing to draw.
+
+mod credits;
+mod flow;
+mod heat;
+pub(super) mod knee;
+mod latency;
+mod percentiles;
+pub(super) mod published;
+mod rows;
+mod sides;
+mod stages;
+mod timeline;
+
+use super::figure::Figure;
+use super::part::Part;
+
+/// All charts of a job, in the order of the page.
+pub(super) fn of(part: &Part<'_>) -> Vec<Figure> {
+    let over_time: [fn(&Part<'_>) -> Option<Figure>; 3] = [flow::iops, flow::bytes, latency::over_time];
+    let of_all: [fn(&Part<'_>) -> Option<Figure>; 4] =
+        [percentiles::curve, sides::bars, stages::bars, credits::balance];
+    let mut charts: Vec<Figure> = over_time.iter().filter_map(|chart| chart(part)).collect();
+    charts.extend(heat::maps(part));
+    charts.extend(of_all.iter().filter_map(|chart| chart(part)));
+    charts
+}

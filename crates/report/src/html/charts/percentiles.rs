@@ -1,0 +1,113 @@
+//! The distribution of latency, with room for its tail.
+
+use record::LatencyStats;
+
+use super::super::figure::{Figure, Key, Look, picture};
+use super::super::part::Part;
+use super::super::table::Table;
+use crate::chart::{Axis, Scale, Step, nines, time};
+
+/// Rows of the table.
+const PERCENTS: [f64; 9] = [1.0, 10.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
+/// Points of a line that lie closer than this, in nines, are one to the eye.
+const APART: f64 = 0.015;
+
+struct Curve<'a> {
+    name: String,
+    look: Look,
+    latency: &'a LatencyStats,
+    /// Nines and nanoseconds.
+    points: Vec<(f64, f64)>,
+}
+
+/// Time within which a share of operations was done, from the median out to the slowest.
+pub(in super::super) fn curve(part: &Part<'_>) -> Option<Figure> {
+    let curves: Vec<Curve<'_>> = curves(part);
+    let all = || curves.iter().flat_map(|curve| &curve.points);
+    let most = all().map(|(nines, _)| *nines).reduce(f64::max)?;
+    let x = Axis::nines_to(most).named("share of operations that were done within");
+    let y = Axis::new(Scale::around(all().map(|(_, ns)| *ns)), 6, time);
+    let picture = picture(&format!("Percentiles of the latency of {}", part.called()), &x, &y, |frame, out| {
+        frame.axes(out);
+        curves.iter().for_each(|curve| frame.steps(out, &curve.look.line(), curve.steps()));
+        for curve in &curves {
+            for (percent, ns) in PERCENTS
+                .into_iter()
+                .filter(|percent| *percent >= 50.0)
+                .filter_map(|percent| Some((percent, curve.percentile(percent)?)))
+            {
+                let title = format!("{}: {percent} % within {}", curve.name, time(ns));
+                frame.dot(out, &curve.look.dot(), (nines(percent / 100.0), ns), 2.6, &title);
+            }
+        }
+    });
+    let legend = curves.iter().map(|curve| Key { class: curve.look.line(), name: curve.name.clone() });
+    let note = "Each step to the right is ten times rarer: the tail that users feel is as wide as the rest.";
+    Some(Figure {
+        title: "Percentiles of latency",
+        note: note.to_owned(),
+        legend: if curves.len() > 1 { legend.collect() } else { Vec::new() },
+        table: table(&curves),
+        picture,
+        wide: false,
+    })
+}
+
+fn curves<'a>(part: &'a Part<'a>) -> Vec<Curve<'a>> {
+    let mut curves = Vec::new();
+    let paced = part.flows().any(|(_, _, result)| result.response.count > 0);
+    for (member, kind, result) in part.flows() {
+        let look = part.look(member, kind);
+        for (what, dash, latency) in [("service", 0, &result.service), ("response", 1, &result.response)] {
+            let points = thinned(latency);
+            if points.len() > 1 {
+                let label = part.label(member, kind);
+                let name = if paced { format!("{label}, {what}") } else { label };
+                curves.push(Curve { name, look: Look { dash: look.dash + dash, ..look }, latency, points });
+            }
+        }
+    }
+    curves
+}
+
+/// The distribution in nines, without points that nobody could tell apart.
+fn thinned(latency: &LatencyStats) -> Vec<(f64, f64)> {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let all = latency.distribution();
+    let last = all.len().saturating_sub(1);
+    for (index, (share, ns)) in all.into_iter().enumerate() {
+        let at = nines(share);
+        if index == 0 || index == last || points.last().is_none_or(|(before, _)| at - before > APART) {
+            points.push((at, ns as f64));
+        }
+    }
+    points
+}
+
+impl Curve<'_> {
+    /// Within each time more were done than within the one before.
+    fn steps(&self) -> impl Iterator<Item = Step> + '_ {
+        self.points.windows(2).map(|pair| (pair[0].0, pair[1].0, pair[1].1))
+    }
+
+    fn percentile(&self, percent: f64) -> Option<f64> {
+        let enough = self.latency.count as f64 * (1.0 - percent / 100.0) >= 1.0 || self.latency.buckets.is_empty();
+        self.latency.percentile_ns(percent).filter(|_| enough).map(|ns| ns as f64)
+    }
+}
+
+fn table(curves: &[Curve<'_>]) -> Table {
+    let names = curves.iter().map(|curve| curve.name.as_str());
+    let head: Vec<&str> = std::iter::once("done within").chain(names).collect();
+    let mut table = Table::new("Percentiles of latency", &head, 1);
+    let mut row = |name: String, of: &dyn Fn(&Curve<'_>) -> Option<f64>| {
+        let cells = curves.iter().map(|curve| of(curve).map_or_else(|| "-".to_owned(), time));
+        table.rows.push(std::iter::once(name).chain(cells).collect());
+    };
+    row("fastest".to_owned(), &|curve| Some(curve.latency.min_ns as f64));
+    for percent in PERCENTS {
+        row(format!("{percent} %"), &|curve| curve.percentile(percent));
+    }
+    row("slowest".to_owned(), &|curve| Some(curve.latency.max_ns as f64));
+    table
+}

@@ -1,0 +1,83 @@
+//! Service and response beside each other.
+
+use record::LatencyStats;
+
+use super::super::figure::{Figure, Key, Look};
+use super::super::part::Part;
+use super::super::table::Table;
+use super::rows::{Mark, Row, Shape, picture};
+use crate::chart::{Axis, Scale, time};
+
+/// A row: its name, and the figure that it is of.
+type Which = (&'static str, fn(&LatencyStats) -> Option<f64>);
+
+const ROWS: [Which; 6] = [
+    ("mean", |latency| Some(latency.mean_ns)),
+    ("p50", |latency| percentile(latency, 50.0)),
+    ("p90", |latency| percentile(latency, 90.0)),
+    ("p99", |latency| percentile(latency, 99.0)),
+    ("p99.9", |latency| percentile(latency, 99.9)),
+    ("slowest", |latency| Some(latency.max_ns as f64)),
+];
+
+fn percentile(latency: &LatencyStats, percent: f64) -> Option<f64> {
+    latency.percentile_ns(percent).map(|ns| ns as f64)
+}
+
+struct Sides<'a> {
+    name: String,
+    look: Look,
+    service: &'a LatencyStats,
+    response: &'a LatencyStats,
+}
+
+/// How long operations took, and how long they kept waiting whoever wanted them; `None` without a schedule.
+pub(in super::super) fn bars(part: &Part<'_>) -> Option<Figure> {
+    let sides = part.flows().filter(|(_, _, result)| result.response.count > 0 && result.service.count > 0);
+    let sides: Vec<Sides<'_>> = sides
+        .map(|(member, kind, result)| Sides {
+            name: part.label(member, kind),
+            look: Look { dash: 0, ..part.look(member, kind) },
+            service: &result.service,
+            response: &result.response,
+        })
+        .collect();
+    let rows: Vec<Row> = ROWS.iter().map(|which| row(which, &sides)).filter(|row| !row.marks.is_empty()).collect();
+    rows.first()?;
+    let values = sides.iter().flat_map(|side| {
+        ROWS.iter().flat_map(|(_, of)| [of(side.service), of(side.response)]).flatten().collect::<Vec<f64>>()
+    });
+    let x = Axis::new(Scale::around(values.collect::<Vec<_>>().into_iter()), 5, time);
+    let picture = picture(&format!("Service and response of {}", part.called()), &x, &rows, |_, _| {});
+    let legend = sides.iter().flat_map(|side| {
+        let key = |class, what: &str| Key { class, name: format!("{} {what}", side.name) };
+        [key(side.look.ring(), "service"), key(side.look.dot(), "response")]
+    });
+    let note = "Service counts from submission, response from the instant at which an operation was due. What is between \
+                them is the time in which it waited for its turn.";
+    let legend = legend.collect();
+    let title = "Service and response";
+    Some(Figure { title, note: note.to_owned(), legend, picture, table: table(&sides), wide: false })
+}
+
+fn row((name, of): &Which, sides: &[Sides<'_>]) -> Row {
+    let mark = |side: &Sides<'_>| {
+        let (service, response) = (of(side.service)?, of(side.response)?);
+        let title = format!("{}, {name}: service {}, response {}", side.name, time(service), time(response));
+        Some(Mark { look: side.look, shape: Shape::Pair(service, response), title })
+    };
+    Row { label: (*name).to_owned(), marks: sides.iter().filter_map(mark).collect() }
+}
+
+fn table(sides: &[Sides<'_>]) -> Table {
+    let names: Vec<String> =
+        sides.iter().flat_map(|side| ["service", "response"].map(|what| format!("{} {what}", side.name))).collect();
+    let head: Vec<&str> = std::iter::once("").chain(names.iter().map(String::as_str)).collect();
+    let mut table = Table::new("Service and response", &head, 1);
+    for (name, of) in ROWS {
+        let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), time);
+        let cells = sides.iter().flat_map(|side| [cell(of(side.service)), cell(of(side.response))]);
+        table.rows.push(std::iter::once(name.to_owned()).chain(cells).collect());
+    }
+    table
+}

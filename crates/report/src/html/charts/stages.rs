@@ -1,0 +1,102 @@
+//! Where the time of operations went on a modelled volume, stage by stage.
+
+use units::percent;
+
+use super::super::figure::{Figure, Key, Look};
+use super::super::part::{Member, Part};
+use super::super::table::Table;
+use super::rows::{Mark, Row, Shape, picture};
+use crate::chart::{Axis, isolated, time};
+
+/// Stages beyond these held next to nothing.
+const MOST: usize = 10;
+/// What is left of the service time when all waiting is taken off.
+const ITSELF: &str = "the volume itself";
+
+/// What an operation spent at a stage.
+struct Spent {
+    name: String,
+    /// In nanoseconds, on average.
+    mean_ns: f64,
+    /// Of its requests, as a share; `None` of the volume itself.
+    held: Option<f64>,
+    used: Option<f64>,
+    rule: String,
+}
+
+/// The mean wait of operations at each stage; `None` where nothing was modelled.
+pub(in super::super) fn bars(part: &Part<'_>) -> Option<Figure> {
+    let spent: Vec<(&Member<'_>, Vec<Spent>)> =
+        part.members.iter().filter_map(|member| Some((member, spent(member)?))).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for one in spent.iter().flat_map(|(_, spent)| spent) {
+        if !names.contains(&one.name.as_str()) {
+            names.push(&one.name);
+        }
+    }
+    let longest = spent.iter().flat_map(|(_, spent)| spent).map(|one| one.mean_ns).reduce(f64::max)?;
+    let look = |member: &Member<'_>| Look { colour: if part.is_overlay() { member.number } else { 0 }, dash: 0 };
+    let row = |name: &&str| {
+        let marks = spent.iter().filter_map(|(member, spent)| {
+            let one = spent.iter().find(|one| one.name == *name)?;
+            let title = format!("{}: {} on average", part.whose(member, name), time(one.mean_ns));
+            Some(Mark { look: look(member), shape: Shape::Bar(one.mean_ns), title })
+        });
+        Row { label: (*name).to_owned(), marks: marks.collect() }
+    };
+    let rows: Vec<Row> = names.iter().map(row).collect();
+    let x = Axis::from_zero(longest, round_unit(longest), time);
+    let picture = picture(&format!("Where the time of {} went", part.called()), &x, &rows, |_, _| {});
+    let keys = spent.iter().map(|(member, _)| Key { class: look(member).dot(), name: isolated(member.name) });
+    let note = "What an operation spent on average, on its way through the model: waiting at each limit and queue, then at \
+                the volume itself.";
+    Some(Figure {
+        title: "Where the time went",
+        note: note.to_owned(),
+        legend: if part.is_overlay() { keys.collect() } else { Vec::new() },
+        table: table(part, &spent),
+        picture,
+        wide: false,
+    })
+}
+
+fn spent(member: &Member<'_>) -> Option<Vec<Spent>> {
+    let model = member.run.model.as_ref()?;
+    let (waits, rest) = model.waits_of(member.job);
+    let several = |name: &str| waits.iter().filter(|wait| wait.stage.name == name).count() > 1;
+    let mut spent: Vec<Spent> = waits
+        .iter()
+        .take(MOST)
+        .map(|wait| {
+            let stage = wait.stage;
+            let owner = if several(&stage.name) { format!(" ({})", stage.owner) } else { String::new() };
+            Spent {
+                name: format!("{}{owner}", stage.name),
+                mean_ns: wait.mean_ns,
+                held: Some(stage.delayed as f64 / stage.requests as f64),
+                used: Some(stage.utilisation),
+                rule: stage.rule.clone(),
+            }
+        })
+        .collect();
+    let itself = |mean_ns| Spent { name: ITSELF.to_owned(), mean_ns, held: None, used: None, rule: String::new() };
+    spent.extend(rest.map(itself));
+    (!spent.is_empty()).then_some(spent)
+}
+
+/// Of times, round numbers are round in their own unit.
+fn round_unit(ns: f64) -> f64 {
+    [1e9, 1e6, 1e3].into_iter().find(|unit| ns >= *unit).unwrap_or(1.0)
+}
+
+fn table(part: &Part<'_>, spent: &[(&Member<'_>, Vec<Spent>)]) -> Table {
+    let mut table = Table::new("Where the time went", &["stage", "rule", "mean wait", "held", "used"], 2);
+    for (member, spent) in spent {
+        for one in spent {
+            let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+            let name = part.whose(member, &one.name);
+            table.rows.push(vec![name, one.rule.clone(), time(one.mean_ns), share(one.held), share(one.used)]);
+        }
+    }
+    table
+}

@@ -1,0 +1,200 @@
+//! Lines over time, with a table of the same in stretches that one can read.
+
+use record::Stretch;
+
+use super::super::figure::{Figure, Key, Look, picture};
+use super::super::part::{Budget, Part};
+use super::super::table::Table;
+use crate::chart::{Axis, Scale, bytes_per_second, elapsed, short_count, time};
+
+/// What a line is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quantity {
+    Iops,
+    BytesPerSecond,
+    Latency,
+    /// Shares of one.
+    Share,
+}
+
+impl Quantity {
+    pub(super) fn words(self, value: f64) -> String {
+        match self {
+            Self::Iops => short_count(value),
+            Self::BytesPerSecond => bytes_per_second(value),
+            Self::Latency => time(value),
+            Self::Share => crate::chart::share(value),
+        }
+    }
+
+    /// Rates begin at nothing; latencies are often a hundred times as long at their end.
+    fn axis(self, values: &[f64]) -> Axis {
+        let most = values.iter().copied().fold(0.0, f64::max);
+        match self {
+            Self::Iops => Axis::from_zero(most, 1.0, short_count),
+            Self::BytesPerSecond => Axis::bytes_from_zero(most),
+            Self::Latency => Axis::new(Scale::around(values.iter().copied()), 6, time),
+            Self::Share => Axis::from_zero(1.0, 1.0, crate::chart::share),
+        }
+    }
+}
+
+/// A value of a stretch of time, and the ends of what it varied between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Piece {
+    pub(super) from_ns: u64,
+    pub(super) to_ns: u64,
+    pub(super) value: f64,
+    pub(super) ends: Option<[f64; 2]>,
+}
+
+/// One line: finely for the eye, coarsely for the table.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) look: Look,
+    /// It stands behind the others.
+    pub(super) faint: bool,
+    pub(super) fine: Vec<Piece>,
+    pub(super) coarse: Vec<Piece>,
+}
+
+impl Line {
+    /// What `of` reads from the course of a member.
+    pub(super) fn of(
+        course: impl Fn(u64) -> Vec<Stretch>,
+        (lasted_ns, budget): (u64, Budget),
+        of: impl Fn(&Stretch) -> Option<(f64, Option<[f64; 2]>)>,
+    ) -> Self {
+        let piece = |stretch: &Stretch| {
+            of(stretch).map(|(value, ends)| Piece { from_ns: stretch.from_ns, to_ns: stretch.to_ns, value, ends })
+        };
+        let pieces = |most| course(round_stretch(lasted_ns, most)).iter().filter_map(piece).collect();
+        let (fine, coarse) = (pieces(budget.points), pieces(budget.rows));
+        Self { name: String::new(), look: Look::default(), faint: false, fine, coarse }
+    }
+
+    fn class(&self) -> String {
+        if self.faint { format!("{} faint", self.look.line()) } else { self.look.line() }
+    }
+}
+
+/// Stretches that people count in, in milliseconds; what takes longer is cut into hours.
+const STRETCHES_MS: [u64; 21] = [
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+    900_000, 1_800_000,
+];
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+/// The shortest stretch of which at most `most` make up the whole.
+pub(super) fn round_stretch(lasted_ns: u64, most: u64) -> u64 {
+    let least = lasted_ns.div_ceil(most.max(1));
+    let known = STRETCHES_MS.map(|ms| ms * 1_000_000).into_iter().find(|stretch| *stretch >= least);
+    known.unwrap_or_else(|| least.div_ceil(HOUR_NS) * HOUR_NS)
+}
+
+/// What a chart says of itself.
+pub(super) struct Words {
+    pub(super) title: &'static str,
+    pub(super) note: String,
+    pub(super) quantity: Quantity,
+}
+
+/// Lines over the time of a part; `None` where no line has a point.
+pub(super) fn timeline(part: &Part<'_>, words: Words, lines: &[Line]) -> Option<Figure> {
+    let lines: Vec<&Line> = lines.iter().filter(|line| !line.fine.is_empty()).collect();
+    let end = lines.iter().flat_map(|line| &line.fine).map(|piece| piece.to_ns).max()?;
+    let (x, y) = (Axis::time_to(end as f64), words.quantity.axis(&values(&lines)));
+    let table = table(&words, &lines);
+    let label = format!("{} of {}", words.title, part.called());
+    let picture = picture(&label, &x, &y, |frame, out| {
+        frame.axes(out);
+        for line in &lines {
+            let area = |piece: &Piece| piece.ends.map(|ends| (piece.from_ns as f64, piece.to_ns as f64, ends));
+            frame.band(out, &line.look.area(), &line.fine.iter().filter_map(area).collect::<Vec<_>>());
+        }
+        for line in &lines {
+            let step = |piece: &Piece| (piece.from_ns as f64, piece.to_ns as f64, piece.value);
+            frame.steps(out, &line.class(), line.fine.iter().map(step));
+        }
+        for row in rows(&lines) {
+            frame.column(out, (row.from_ns as f64, row.to_ns as f64), &title(&words, &lines, row));
+        }
+    });
+    let several = lines.len() > 1;
+    let keys = lines.iter().map(|line| Key { class: line.class(), name: line.name.clone() });
+    let legend = if several { keys.collect() } else { Vec::new() };
+    Some(Figure { title: words.title, note: words.note, legend, picture, table, wide: false })
+}
+
+fn values(lines: &[&Line]) -> Vec<f64> {
+    let each = |piece: &Piece| [piece.value, piece.ends.map_or(piece.value, |ends| ends[1])];
+    lines.iter().flat_map(|line| line.fine.iter().flat_map(each)).collect()
+}
+
+/// The stretches of the line that has most of them.
+fn rows<'a>(lines: &[&'a Line]) -> &'a [Piece] {
+    lines.iter().map(|line| line.coarse.as_slice()).max_by_key(|pieces| pieces.len()).unwrap_or_default()
+}
+
+/// What a line was at the beginning of a stretch.
+fn value(line: &Line, row: &Piece) -> Option<f64> {
+    line.coarse.iter().find(|piece| piece.from_ns <= row.from_ns && row.from_ns < piece.to_ns).map(|piece| piece.value)
+}
+
+fn title(words: &Words, lines: &[&Line], row: &Piece) -> String {
+    let mut title = span(row);
+    for line in lines {
+        if let Some(value) = value(line, row) {
+            let name = if lines.len() > 1 { format!("{}: ", line.name) } else { String::new() };
+            title.push_str(&format!("\n{name}{}", words.quantity.words(value)));
+        }
+    }
+    title
+}
+
+fn table(words: &Words, lines: &[&Line]) -> Table {
+    let names = lines.iter().map(|line| line.name.as_str());
+    let head: Vec<&str> = std::iter::once("time").chain(names).collect();
+    let mut table = Table::new(words.title, &head, 1);
+    for row in rows(lines) {
+        let cell = |line: &&Line| value(line, row).map_or_else(|| "-".to_owned(), |value| words.quantity.words(value));
+        table.rows.push(std::iter::once(span(row)).chain(lines.iter().map(cell)).collect());
+    }
+    table
+}
+
+/// `0:10 to 0:20`, `1:30:00 to 1:40:00`; fractions of seconds as such.
+fn span(piece: &Piece) -> String {
+    format!("{} to {}", clock(piece.from_ns), clock(piece.to_ns))
+}
+
+/// An instant as a clock shows it.
+pub(super) fn clock(ns: u64) -> String {
+    let seconds = ns / 1_000_000_000;
+    match (ns % 1_000_000_000, seconds) {
+        (1.., 0..600) => elapsed(ns as f64),
+        (_, 0..3_600) => format!("{}:{:02}", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_those_that_people_count_in() {
+        let s = 1_000_000_000;
+        assert_eq!([3 * s, 300 * s, 36_000 * s].map(|lasted| round_stretch(lasted, 60)), [50_000_000, 5 * s, 600 * s]);
+        assert_eq!(round_stretch(u64::MAX / 2, 60) % HOUR_NS, 0);
+    }
+
+    #[test]
+    fn instants_are_read_off_a_clock() {
+        assert_eq!(
+            [0, 90_000_000_000, 5_400_000_000_000, 1_500_000_000].map(clock),
+            ["0:00", "1:30", "1:30:00", "1.5 s"]
+        );
+    }
+}

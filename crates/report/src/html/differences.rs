@@ -1,0 +1,87 @@
+//! Several runs: their figures side by side, and in words how far they are from the first one's.
+
+use record::{Figure, FigureQuantity, Kind};
+use units::count;
+
+use super::Shown;
+use super::headline::{rate, time};
+use super::markup::Markup;
+use super::part::{Member, Part};
+use super::table::Table;
+use crate::suite::figure_name;
+
+/// Less than this share is the same to every reader.
+const SAME: f64 = 0.005;
+
+/// A table for each job that several runs have.
+pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[Part<'_>]) {
+    out.leaf("h2", "", "Differences");
+    let first = runs.first().map_or("", |shown| shown.name);
+    out.class("p", "hint", |out| {
+        out.text("Each run against ");
+        out.name(first);
+        out.text(". Whether a difference is more than chance, and whether the runs may be compared at all, is for `fathom compare` to say.");
+    });
+    for part in parts.iter().filter(|part| part.is_overlay()) {
+        let table = table(part);
+        out.class("div", "card sheet", |out| table.write(out));
+    }
+}
+
+fn table(part: &Part<'_>) -> Table {
+    let names = part.members.iter().map(|member| member.name);
+    let head: Vec<&str> = std::iter::once("figure").chain(names).collect();
+    let mut table = Table::new(part.called(), &head, 1);
+    let kinds = Kind::ALL.into_iter().filter(|kind| part.flows().any(|(_, used, _)| used == *kind));
+    for figure in kinds.flat_map(|kind| FigureQuantity::ALL.map(|quantity| Figure { kind: Some(kind), quantity })) {
+        let values: Vec<Option<f64>> = part.members.iter().map(|member| value(figure, member)).collect();
+        if values.iter().any(Option::is_some) {
+            let cells = values.iter().enumerate().map(|(number, value)| cell(figure, values[0], *value, number));
+            table.rows.push(std::iter::once(figure_name(figure)).chain(cells).collect());
+        }
+    }
+    table
+}
+
+fn value(figure: Figure, member: &Member<'_>) -> Option<f64> {
+    figure.of_jobs(&[member.job])
+}
+
+/// A value, and from the second run on how far it is from the first.
+fn cell(figure: Figure, first: Option<f64>, value: Option<f64>, number: usize) -> String {
+    let Some(value) = value else { return "-".to_owned() };
+    let shown = match figure.quantity {
+        FigureQuantity::Iops => count(value),
+        FigureQuantity::BytesPerSecond => rate(value),
+        _ => time(value),
+    };
+    match first.filter(|first| number > 0 && *first > 0.0) {
+        Some(first) => format!("{shown}, {}", words(figure.quantity, value / first - 1.0)),
+        None => shown,
+    }
+}
+
+/// `12 % more`, `3.4 % sooner`, `the same`.
+fn words(quantity: FigureQuantity, change: f64) -> String {
+    if change.abs() < SAME {
+        return "the same".to_owned();
+    }
+    let (less, more) = if quantity.is_latency() { ("sooner", "later") } else { ("less", "more") };
+    let word = if change < 0.0 { less } else { more };
+    if change >= 1.0 {
+        return format!("{} times", units::significant(change + 1.0, 2));
+    }
+    format!("{} % {word}", units::significant(change.abs() * 100.0, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_told_in_words() {
+        let said = [-0.034, 0.001, 0.12, 11.0].map(|change| words(FigureQuantity::Iops, change));
+        assert_eq!(said, ["3.4 % less", "the same", "12 % more", "12 times"]);
+        assert_eq!(words(FigureQuantity::LatencyP99, 0.5), "50 % later");
+    }
+}

@@ -1,0 +1,168 @@
+//! How a run was made: the command to repeat it, the job as written, the machine, the model, the devices.
+
+use record::{JobResult, ModelledVolume, Outcome, Run};
+use units::{Bytes, grouped};
+
+use super::Shown;
+use super::findings::micro;
+use super::markup::Markup;
+use super::page::when_and_where;
+use super::table::Table;
+
+const SECTOR_BYTES: u64 = 512;
+
+/// All of that, of each run.
+pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>]) {
+    out.leaf("h2", "", title(runs));
+    if let [only] = runs {
+        return of_run(out, only);
+    }
+    for shown in runs {
+        out.inside("details", &[], |out| {
+            out.inside("summary", &[], |out| out.name(shown.name));
+            of_run(out, shown);
+        });
+    }
+}
+
+/// What leads there.
+pub(super) const fn title(runs: &[Shown<'_>]) -> &'static str {
+    if runs.len() > 1 { "How they were made" } else { "How it was made" }
+}
+
+fn of_run(out: &mut Markup, shown: &Shown<'_>) {
+    let run = shown.run;
+    if !run.command_line.is_empty() {
+        out.leaf("h3", "", "The command to repeat it");
+        out.leaf("pre", "", &command(run));
+    }
+    out.leaf("h3", "", "The job as written");
+    out.leaf("pre", "", &shown.written.map_or_else(|| job_file(run), |text| text.trim_end().to_owned()));
+    out.leaf("h3", "", "Where and when");
+    out.class("dl", "facts", |out| {
+        for (name, text) in facts(run) {
+            out.leaf("dt", "", name);
+            out.inside("dd", &[], |out| out.name(&text));
+        }
+    });
+    disks(out, run);
+}
+
+/// The command line with the seed that was drawn, so that it gives the same again.
+pub(super) fn command(run: &Run) -> String {
+    let mut words: Vec<String> = run.command_line.iter().map(|word| quoted(word)).collect();
+    let seeded = run.command_line.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
+    let is_ours = run.command_line.first().is_some_and(|program| program == "fathom");
+    if let Some(seed) =
+        run.seed.filter(|_| is_ours && !seeded && run.command_line.get(1).is_some_and(|word| word != "fio"))
+    {
+        words.push(format!("--seed {seed}"));
+    }
+    words.join(" ")
+}
+
+/// A word as a shell reads it back.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:=@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// The options that were set, as a job file.
+fn job_file(run: &Run) -> String {
+    let section = |name: &str, options: &[(String, String)]| {
+        let lines: String = options.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
+        format!("[{name}]\n{lines}")
+    };
+    let globals = (!run.globals.is_empty()).then(|| section("global", &run.globals));
+    let mut told: Vec<String> = globals.into_iter().collect();
+    for JobResult { name, echo, .. } in &run.jobs {
+        let text = section(name, echo);
+        // Workers of one job that report each for itself.
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    told.join("\n").trim_end().to_owned()
+}
+
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let mut facts =
+        vec![("made by", format!("{} {}", run.tool.name, run.tool.version)), ("taken", when_and_where(run))];
+    if !run.host.hostname.is_empty() {
+        let cpus = if run.host.cpus > 0 { format!(", {} processors", run.host.cpus) } else { String::new() };
+        facts.push(("machine", format!("{}{cpus}, {}", run.host.hostname, run.host.kernel)));
+    }
+    facts.extend(run.seed.map(|seed| ("seed", seed.to_string())));
+    facts.push(("ended", outcome(run.outcome).to_owned()));
+    for target in run.jobs.iter().flat_map(|job| &job.evidence.targets) {
+        let text = format!("{}, {}", target.path, Bytes::new(target.size));
+        if !facts.contains(&("file or device", text.clone())) {
+            facts.push(("file or device", text));
+        }
+    }
+    if let Some(model) = &run.model {
+        facts.extend(model.volumes.iter().flat_map(volume));
+    }
+    for note in &run.notes {
+        let whose = note.job.as_ref().map_or_else(String::new, |job| format!("{job}: "));
+        facts.push(("note", format!("{whose}{}", micro(&note.text))));
+    }
+    facts
+}
+
+fn volume(volume: &ModelledVolume) -> Vec<(&'static str, String)> {
+    let mut facts =
+        vec![("modelled volume", format!("{}, {}: {}", volume.title, Bytes::new(volume.bytes), volume.name))];
+    facts.extend(volume.notes.iter().map(|note| ("of the model", micro(note))));
+    facts
+}
+
+const fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "everything was done",
+        Outcome::Interrupted => "interrupted: these are the results until then",
+        Outcome::Failed => "at least one worker failed; the results of the others are whole",
+        Outcome::Running => "still running: these are the results so far",
+    }
+}
+
+/// What the devices themselves counted.
+fn disks(out: &mut Markup, run: &Run) {
+    let head = ["device", "reads", "read", "writes", "written", "busy"];
+    let mut table = Table::new("What the devices counted", &head, 1);
+    for disk in &run.disks {
+        let bytes = |sectors: u64| Bytes::new(sectors * SECTOR_BYTES).to_string();
+        table.rows.push(vec![
+            disk.name.clone(),
+            grouped(disk.read_ios),
+            bytes(disk.read_sectors),
+            grouped(disk.write_ios),
+            bytes(disk.write_sectors),
+            format!("{:.1}%", disk.util_percent),
+        ]);
+    }
+    if !table.rows.is_empty() {
+        out.class("div", "card sheet", |out| table.write(out));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_back_by_a_shell_and_carry_the_seed() {
+        let run = |words: &[&str]| Run {
+            command_line: words.iter().map(|&word| word.to_owned()).collect(),
+            seed: Some(7),
+            ..Run::default()
+        };
+        assert_eq!(command(&run(&["fathom", "run", "a b.fio", "it's"])), "fathom run 'a b.fio' 'it'\\''s' --seed 7");
+        assert_eq!(command(&run(&["fathom", "run", "--seed=3", "x"])), "fathom run --seed=3 x");
+        assert_eq!(command(&run(&["fio", "x.fio"])), "fio x.fio");
+    }
+}

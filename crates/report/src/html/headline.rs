@@ -1,0 +1,109 @@
+//! The figures of one result that people look for first.
+
+use record::{DirectionResult, JobResult, Kind, LatencyStats};
+use units::{Bytes, Nanos, count, grouped, percent, significant};
+
+use super::findings::micro;
+use super::markup::Markup;
+use super::table::Table;
+use crate::text::latencies;
+
+const PERCENTILES: [(f64, &str); 6] =
+    [(50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9"), (99.99, "p99.99")];
+
+/// A time in the words of the page.
+pub(super) fn time(ns: f64) -> String {
+    micro(&Nanos::new(ns.round() as u64).to_string())
+}
+
+/// Bytes a second, binary.
+pub(super) fn rate(bytes_per_second: f64) -> String {
+    format!("{}/s", Bytes::new(bytes_per_second as u64))
+}
+
+/// A row of tiles for each kind of operation, then what is of all of them; of one kind in one row.
+pub(super) fn tiles(out: &mut Markup, job: &JobResult) {
+    let used: Vec<_> = job.result.kinds().filter(|(_, result)| result.ios > 0).collect();
+    let rest = of_all(job);
+    let write_rest = |out: &mut Markup| rest.iter().for_each(|(name, value, more)| tile(out, name, value, more));
+    if let [(kind, result)] = used.as_slice() {
+        out.class("dl", "tiles", |out| {
+            of_kind(out, *kind, result);
+            write_rest(out);
+        });
+        return;
+    }
+    used.iter().for_each(|(kind, result)| out.class("dl", "tiles", |out| of_kind(out, *kind, result)));
+    if !rest.is_empty() {
+        out.class("dl", "tiles", write_rest);
+    }
+}
+
+fn of_kind(out: &mut Markup, kind: Kind, result: &DirectionResult) {
+    let bytes = Bytes::new(result.bytes_per_second() as u64);
+    let done = format!("{} in {}", grouped(result.ios), time(result.runtime_ns as f64));
+    tile(out, &format!("{} IOPS", kind.name()), &count(result.iops()), &done);
+    tile(out, "throughput", &rate(result.bytes_per_second()), &format!("{}/s", bytes.decimal()));
+    // Under a schedule, what users wait for counts from when it was due.
+    let (name, latency) =
+        if result.response.count > 0 { ("response", &result.response) } else { ("latency", &result.service) };
+    if latency.count == 0 {
+        return;
+    }
+    tile(out, &format!("mean {name}"), &time(latency.mean_ns), &format!("± {}", time(latency.stddev_ns)));
+    for (percent, label) in [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9")] {
+        if let Some(ns) = latency.percentile_ns(percent) {
+            tile(out, &format!("{label} {name}"), &time(ns as f64), "");
+        }
+    }
+    tile(out, "slowest", &time(latency.max_ns as f64), "");
+}
+
+fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
+    let (declared, result) = (&job.declared, &job.result);
+    let mut tiles = Vec::new();
+    if let Some(in_flight) = result.in_flight() {
+        let asked = format!("of {} asked for", declared.in_flight_asked);
+        tiles.push(("in flight, mean", significant(in_flight, 3), asked));
+    }
+    if let Some(ns) = result.cpu_per_io_ns().filter(|ns| *ns > 0.0) {
+        tiles.push(("CPU an operation", time(ns), format!("{} of a processor", percent(result.cpu_share()))));
+    }
+    if result.lateness.count > 0 {
+        let late = &result.lateness;
+        tiles.push(("generator late by", time(late.mean_ns), format!("at most {}", time(late.max_ns as f64))));
+    }
+    if result.errors > 0 {
+        tiles.push(("errors", grouped(result.errors), crate::fio::error_text(result.first_error)));
+    }
+    tiles
+}
+
+fn tile(out: &mut Markup, name: &str, value: &str, more: &str) {
+    out.inside("div", &[], |out| {
+        out.leaf("dt", "", name);
+        out.inside("dd", &[], |out| {
+            out.text(value);
+            if !more.is_empty() {
+                out.leaf("small", "", more);
+            }
+        });
+    });
+}
+
+/// Every latency that was kept: service and response of each kind, syncs.
+pub(super) fn latency_table(job: &JobResult) -> Option<Table> {
+    let names = PERCENTILES.iter().map(|(_, name)| *name);
+    let head: Vec<&str> = ["latency", "mean", "deviation"].into_iter().chain(names).chain(["slowest"]).collect();
+    let mut table = Table::new("Service counts from submission, response from when an operation was due.", &head, 1);
+    table.rows = latencies(&job.result).into_iter().map(|(label, latency)| latency_row(label, latency)).collect();
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn latency_row(label: String, latency: &LatencyStats) -> Vec<String> {
+    let mut row = vec![label, time(latency.mean_ns), time(latency.stddev_ns)];
+    let value = |percent| latency.percentile_ns(percent).map_or_else(|| "-".to_owned(), |ns| time(ns as f64));
+    row.extend(PERCENTILES.iter().map(|(percent, _)| value(*percent)));
+    row.push(time(latency.max_ns as f64));
+    row
+}

@@ -1,0 +1,87 @@
+//! One page that holds everything: what was found, the figures, the charts, each with its table, and how to repeat it.
+//!
+//! A page is a file of its own. It asks nothing of the network (a policy in its head has browsers refuse to), runs no
+//! script, and is read on a phone, on a wide screen, on paper, in light and in dark, and by those who hear it. A section is
+//! made by a module here, a chart by one in `charts`; letters and colours are in two style sheets; names that others chose
+//! pass through `markup`, which lets none of them become an element.
+
+mod charts;
+mod differences;
+mod facts;
+mod figure;
+mod findings;
+mod headline;
+mod markup;
+mod overview;
+mod page;
+mod part;
+mod run;
+mod suite;
+mod sweep;
+mod table;
+
+use analyse::Verdict;
+use record::Run;
+
+use crate::{GridPoint, suite as suites, sweep as sweeps};
+
+/// One thing that a page is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// A run or a simulation. All of a page are laid over each other.
+    Run(Shown<'a>),
+    /// A search for the knee.
+    Sweep(&'a sweeps::Document),
+    /// A published procedure.
+    Suite(&'a suites::Document),
+}
+
+/// A run and what is told of it beside its record.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// What it is called beside others.
+    pub name: &'a str,
+    /// The record.
+    pub run: &'a Run,
+    /// What was found in it.
+    pub verdicts: &'a [Verdict],
+    /// The job file as it was written, where it was kept.
+    pub written: Option<&'a str>,
+}
+
+impl<'a> Subject<'a> {
+    /// The run that it is; `None` of anything else.
+    #[must_use]
+    pub const fn run(&self) -> Option<Shown<'a>> {
+        match self {
+            Self::Run(shown) => Some(*shown),
+            Self::Sweep(_) | Self::Suite(_) => None,
+        }
+    }
+}
+
+/// The page of all subjects.
+#[must_use]
+pub fn page(subjects: &[Subject<'_>]) -> String {
+    page::of(subjects)
+}
+
+/// The page of many runs that differ in a few settings, by which they are called.
+#[must_use]
+pub fn grid_page(points: &[GridPoint]) -> String {
+    let name =
+        |point: &GridPoint| point.settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
+    let names: Vec<String> = points.iter().map(|point| name(point).join(" ")).collect();
+    let subjects: Vec<Subject<'_>> = names
+        .iter()
+        .zip(points)
+        .map(|(name, point)| Subject::Run(Shown { name, run: &point.run, verdicts: &point.verdicts, written: None }))
+        .collect();
+    page(&subjects)
+}
+
+/// The page of one run.
+#[must_use]
+pub fn run_page(run: &Run, verdicts: &[Verdict]) -> String {
+    page(&[Subject::Run(Shown { name: "this run", run, verdicts, written: None })])
+}

@@ -1,0 +1,116 @@
+//! All jobs of a page at a glance.
+
+use analyse::Severity;
+use units::count;
+
+use super::findings::{micro, split, tone};
+use super::headline::{rate, time};
+use super::markup::Markup;
+use super::page::{SECTIONS, severity};
+use super::part::{Member, Part};
+use crate::words;
+
+const HEAD: [&str; 6] = ["job", "kind", "IOPS", "throughput", "mean", "p99"];
+
+/// The place of a job on the page.
+pub(super) fn id(number: usize) -> String {
+    format!("job-{}", number + 1)
+}
+
+/// How many jobs there are, and how many of them ask for attention.
+pub(super) fn title(parts: &[Part<'_>]) -> String {
+    let of = |wanted: Severity| parts.iter().filter(|part| severity(part) == wanted).count();
+    let (all, wrong, odd) = (parts.len(), of(Severity::Distrust), of(Severity::Warning));
+    let plural = |n: usize, one: &str, many: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {many}") };
+    match (wrong, odd) {
+        _ if all == 0 => "Nothing was measured".to_owned(),
+        (0, 0) => format!("{all} jobs were measured, and all may be trusted"),
+        (0, odd) => format!(
+            "{all} jobs were measured; {}",
+            plural(odd, "was not what was asked for", "were not what was asked for")
+        ),
+        (wrong, _) => {
+            format!("{all} jobs were measured; {}", plural(wrong, "is not to be trusted", "are not to be trusted"))
+        }
+    }
+}
+
+/// A row for each kind of operation of each job, which leads to its section.
+pub(super) fn section(out: &mut Markup, parts: &[Part<'_>]) {
+    out.leaf("h2", "", "Overview");
+    if parts.len() > SECTIONS {
+        let text = format!(
+            "The first {SECTIONS} jobs have a section with charts; the others a row here, to keep the page small."
+        );
+        out.leaf("p", "hint", &text);
+    }
+    out.class("div", "card sheet", |out| {
+        let scroll = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Overview")];
+        out.inside("div", &scroll, |out| {
+            out.inside("table", &[], |out| {
+                out.leaf("caption", "", "Latency is that of service: from submission to completion.");
+                out.inside("thead", &[], |out| out.inside("tr", &[], head));
+                out.inside("tbody", &[], |out| {
+                    for (number, part) in parts.iter().enumerate() {
+                        part.members.iter().for_each(|member| rows(out, number, part, member));
+                    }
+                });
+            });
+        });
+    });
+}
+
+fn head(out: &mut Markup) {
+    for (column, name) in HEAD.iter().enumerate() {
+        let class = if column < 2 { "w" } else { "n" };
+        out.inside("th", &[("scope", "col"), ("class", class)], |out| out.text(name));
+    }
+    out.inside("th", &[("scope", "col"), ("class", "w")], |out| out.text("verdict"));
+}
+
+fn rows(out: &mut Markup, number: usize, part: &Part<'_>, member: &Member<'_>) {
+    let kinds: Vec<_> = member.kinds().collect();
+    let cells = |index: usize| -> [String; 5] {
+        let Some((kind, result)) = kinds.get(index) else { return Default::default() };
+        let known = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), time);
+        let latency = &result.service;
+        [
+            kind.name().to_owned(),
+            count(result.iops()),
+            rate(result.bytes_per_second()),
+            known((latency.count > 0).then_some(latency.mean_ns)),
+            known(latency.percentile_ns(99.0).map(|ns| ns as f64)),
+        ]
+    };
+    for index in 0..kinds.len().max(1) {
+        out.inside("tr", &[], |out| {
+            out.inside("th", &[("scope", "row")], |out| {
+                let name = part.whose_job(member);
+                match index {
+                    0 if number < SECTIONS => {
+                        let to = format!("#{}", id(number));
+                        out.inside("a", &[("href", &to)], |out| out.name(&name));
+                    }
+                    0 => out.name(&name),
+                    _ => {}
+                }
+            });
+            for (column, cell) in cells(index).iter().enumerate() {
+                out.leaf("td", if column == 0 { "w" } else { "" }, cell);
+            }
+            out.class("td", "long w", |out| {
+                if index == 0 {
+                    verdict(out, member);
+                }
+            });
+        });
+    }
+}
+
+fn verdict(out: &mut Markup, member: &Member<'_>) {
+    let Some(verdict) = member.verdict else { return };
+    let (class, word) = tone(verdict.headline.severity);
+    out.class("span", class, |out| out.leaf("span", "badge", word));
+    let statement = words::parts(&verdict.headline, member.job).statement;
+    out.text(&format!(" {}", micro(split(&statement).0)));
+}

@@ -1,0 +1,234 @@
+//! The page around its sections: head, headline, ways to the sections, end.
+
+use analyse::Severity;
+use record::{Model, Run};
+use units::Nanos;
+
+use super::findings::{micro, split};
+use super::markup::Markup;
+use super::part::{Budget, Member, Part};
+use super::{Shown, Subject, differences, facts, overview, run, suite, sweep};
+use crate::chart;
+use crate::civil::Civil;
+use crate::words;
+
+/// What browsers are told to refuse: everything but the style of the page and its own icon.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+/// A rising line with a knee.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M1 15V8\
+                    L15 15z' fill='none'/%3E%3Cpath d='M2 14 8 5h6' fill='none' stroke='%230067b0' stroke-width='2.5'/%3E\
+                    %3C/svg%3E";
+/// Jobs beyond these have their row in the overview and no section, so that a page stays under a megabyte.
+pub(super) const SECTIONS: usize = 40;
+
+/// A section of the page.
+struct Section {
+    id: String,
+    /// What leads to it.
+    name: String,
+    body: String,
+}
+
+/// All of it.
+pub(super) fn of(subjects: &[Subject<'_>]) -> String {
+    let runs: Vec<Shown<'_>> = subjects.iter().filter_map(Subject::run).collect();
+    let parts = parts(&runs);
+    let title = title(subjects, &parts);
+    let sections = sections(subjects, &runs, &parts);
+    let mut out = Markup::default();
+    out.raw("<!DOCTYPE html>\n");
+    out.inside("html", &[("lang", "en")], |out| {
+        out.inside("head", &[], |out| head(out, &title));
+        out.inside("body", &[], |out| {
+            out.inside("a", &[("class", "skip"), ("href", "#content")], |out| out.text("Skip to the findings"));
+            out.class("div", "page", |out| {
+                top(out, subjects);
+                out.inside("main", &[("id", "content")], |out| {
+                    out.leaf("h1", "", &title);
+                    sub(out, subjects, &runs, &parts);
+                    ways(out, &sections);
+                    sections.iter().for_each(|section| section.write(out));
+                });
+                foot(out);
+            });
+        });
+    });
+    out.finish()
+}
+
+/// The jobs of all runs, those that are the same job beside each other.
+fn parts<'a>(runs: &[Shown<'a>]) -> Vec<Part<'a>> {
+    let Some((first, others)) = runs.split_first() else { return Vec::new() };
+    let member = |number: usize, shown: &Shown<'a>, job: usize| Member {
+        name: shown.name,
+        run: shown.run,
+        job: &shown.run.jobs[job],
+        verdict: shown.verdicts.iter().find(|verdict| verdict.job == job),
+        number,
+    };
+    let budget = Budget::of(runs.iter().map(|shown| shown.run.jobs.len()).sum());
+    let mut parts: Vec<Part<'a>> =
+        (0..first.run.jobs.len()).map(|job| Part { members: vec![member(0, first, job)], budget }).collect();
+    for (number, shown) in (1..).zip(others) {
+        let pairs = analyse::compare::pairs(first.run, shown.run);
+        for job in 0..shown.run.jobs.len() {
+            let one = member(number, shown, job);
+            match pairs.iter().find(|(_, other)| *other == job) {
+                Some((partner, _)) => parts[*partner].members.push(one),
+                None => parts.push(Part { members: vec![one], budget }),
+            }
+        }
+    }
+    parts
+}
+
+/// The answer in a sentence.
+fn title(subjects: &[Subject<'_>], parts: &[Part<'_>]) -> String {
+    let text = match (subjects, parts) {
+        ([Subject::Sweep(document)], _) => sweep::title(document),
+        ([Subject::Suite(document)], _) => suite::title(document),
+        ([Subject::Run(_)], [only]) => verdict_of(&only.members[0]),
+        ([Subject::Run(_)], parts) => overview::title(parts),
+        (several, _) if several.iter().all(|subject| subject.run().is_some()) => {
+            format!("{} runs side by side", several.len())
+        }
+        (several, _) => format!("{} results on one page", several.len()),
+    };
+    micro(&text)
+}
+
+fn verdict_of(member: &Member<'_>) -> String {
+    let statement = member.verdict.map(|verdict| words::parts(&verdict.headline, member.job).statement);
+    statement.map_or_else(|| format!("{} was measured", member.job.name), |text| split(&text).0.to_owned())
+}
+
+fn sections(subjects: &[Subject<'_>], runs: &[Shown<'_>], parts: &[Part<'_>]) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let mut add = |id: String, name: String, write: &dyn Fn(&mut Markup)| {
+        let mut out = Markup::default();
+        write(&mut out);
+        sections.push(Section { id, name, body: out.finish() });
+    };
+    // Where there is one job its verdict is the headline of the page.
+    let alone = subjects.len() == 1 && parts.len() == 1;
+    if parts.len() > 1 {
+        add("overview".to_owned(), "Overview".to_owned(), &|out| overview::section(out, parts));
+    }
+    if runs.len() > 1 {
+        add("differences".to_owned(), "Differences".to_owned(), &|out| differences::section(out, runs, parts));
+    }
+    for (number, part) in parts.iter().enumerate().take(SECTIONS) {
+        add(overview::id(number), part.name().to_owned(), &|out| run::section(out, part, alone));
+    }
+    for (number, subject) in subjects.iter().enumerate() {
+        match subject {
+            Subject::Run(_) => {}
+            Subject::Sweep(document) => {
+                let name = sweep::name(document);
+                add(format!("sweep-{number}"), name, &|out| sweep::section(out, document, subjects.len() == 1));
+            }
+            Subject::Suite(document) => {
+                let name = document.suite.clone();
+                add(format!("suite-{number}"), name, &|out| suite::section(out, document, subjects.len() == 1));
+            }
+        }
+    }
+    if !runs.is_empty() {
+        add("made".to_owned(), facts::title(runs).to_owned(), &|out| facts::section(out, runs));
+    }
+    sections
+}
+
+impl Section {
+    fn write(&self, out: &mut Markup) {
+        out.inside("section", &[("class", "part"), ("id", &self.id)], |out| out.raw(&self.body));
+    }
+}
+
+fn head(out: &mut Markup, title: &str) {
+    out.void("meta", &[("charset", "utf-8")]);
+    out.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
+    out.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+    out.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+    out.void("meta", &[("name", "generator"), ("content", concat!("fathom ", env!("CARGO_PKG_VERSION")))]);
+    out.void("link", &[("rel", "icon"), ("href", ICON)]);
+    out.leaf("title", "", &format!("{title} - Fathom"));
+    out.inside("style", &[], |out| {
+        out.raw(chart::STYLE);
+        out.raw(include_str!("style.css"));
+    });
+}
+
+/// Whose page it is, and of when and where.
+fn top(out: &mut Markup, subjects: &[Subject<'_>]) {
+    out.class("header", "top", |out| {
+        out.leaf("p", "brand", "Fathom report");
+        if let [Subject::Run(shown)] = subjects {
+            out.inside("p", &[], |out| out.name(&when_and_where(shown.run)));
+        }
+    });
+}
+
+/// `2026-11-21 10:38:56 on box`, `30.0 s simulated`.
+pub(super) fn when_and_where(run: &Run) -> String {
+    match &run.model {
+        Some(Model { virtual_time: true, elapsed_ns, .. }) => {
+            format!("{} of virtual time", micro(&Nanos::new(*elapsed_ns).to_string()))
+        }
+        _ if run.taken_unix_ms == 0 => run.tool.name.clone(),
+        _ => {
+            let when = Civil::at(run.taken_unix_ms, run.utc_offset_s).iso();
+            if run.host.hostname.is_empty() { when } else { format!("{when} on {}", run.host.hostname) }
+        }
+    }
+}
+
+/// What the headline is about.
+fn sub(out: &mut Markup, subjects: &[Subject<'_>], runs: &[Shown<'_>], parts: &[Part<'_>]) {
+    out.class("p", "sub", |out| match (subjects, parts) {
+        ([Subject::Sweep(document)], _) => out.name(&sweep::about(document)),
+        ([Subject::Suite(document)], _) => out.name(&suite::about(document)),
+        ([Subject::Run(_)], [only]) => {
+            out.inside("b", &[], |out| out.name(only.name()));
+            out.text(&format!(": {}", crate::text::asked(only.members[0].job)));
+        }
+        _ => {
+            let names: Vec<&str> = runs.iter().map(|shown| shown.name).collect();
+            out.name(&if runs.len() > 1 { names.join(" · ") } else { String::new() });
+        }
+    });
+}
+
+fn ways(out: &mut Markup, sections: &[Section]) {
+    if sections.len() < 3 {
+        return;
+    }
+    out.inside("nav", &[("aria-label", "Sections of this page")], |out| {
+        out.inside("ul", &[], |out| {
+            for section in sections {
+                out.inside("li", &[], |out| {
+                    let to = format!("#{}", section.id);
+                    out.inside("a", &[("href", &to)], |out| out.name(&section.name));
+                });
+            }
+        });
+    });
+}
+
+fn foot(out: &mut Markup) {
+    out.inside("footer", &[], |out| {
+        out.text(concat!(
+            "Made by Fathom ",
+            env!("CARGO_PKG_VERSION"),
+            ". This page is one file: it loads nothing, runs no script, and prints. Point at a chart to read it; below \
+             each is its table."
+        ));
+    });
+}
+
+/// The gravest finding of a part.
+pub(super) fn severity(part: &Part<'_>) -> Severity {
+    let of = part.members.iter().filter_map(|member| member.verdict.map(|verdict| verdict.headline.severity));
+    of.max().unwrap_or(Severity::Info)
+}

@@ -1,0 +1,59 @@
+//! The section of a job.
+
+use super::charts;
+use super::findings;
+use super::headline;
+use super::markup::Markup;
+use super::part::{Member, Part};
+
+/// Verdict and findings, figures, charts. `alone` on its page its verdict stands above it already.
+pub(super) fn section(out: &mut Markup, part: &Part<'_>, alone: bool) {
+    if !alone {
+        out.inside("h2", &[], |out| out.name(part.name()));
+        if let [only] = part.members.as_slice() {
+            out.leaf("p", "asked", &crate::text::asked(only.job));
+        }
+    }
+    match part.members.as_slice() {
+        [only] => found(out, only, alone),
+        several => findings::side_by_side(out, several),
+    }
+    if let [only] = part.members.as_slice() {
+        out.leaf(if alone { "h2" } else { "h3" }, "", "Figures");
+        figures(out, only);
+    }
+    let charts = charts::of(part);
+    if charts.is_empty() {
+        out.leaf(
+            "p",
+            "hint",
+            "Nothing was recorded that could be drawn: neither a course over time nor a distribution.",
+        );
+        return;
+    }
+    out.leaf(if alone { "h2" } else { "h3" }, "", "Charts");
+    out.class("div", "figures", |out| charts.iter().for_each(|chart| chart.write(out)));
+    if let Some(reason) = without_course(part) {
+        out.leaf("p", "hint", reason);
+    }
+}
+
+fn found(out: &mut Markup, member: &Member<'_>, alone: bool) {
+    let Some(verdict) = member.verdict else { return };
+    findings::headline(out, &verdict.headline, member.job, alone);
+    findings::others(out, &verdict.others, member.job);
+}
+
+fn figures(out: &mut Markup, member: &Member<'_>) {
+    headline::tiles(out, member.job);
+    match headline::latency_table(member.job) {
+        Some(table) => out.class("div", "card sheet", |out| table.write(out)),
+        None => out.leaf("p", "hint", "Latencies were not kept (gtod_reduce or disable_lat), so none are shown."),
+    }
+}
+
+/// Why there is nothing over time.
+fn without_course(part: &Part<'_>) -> Option<&'static str> {
+    (part.lasted_ns() == 0)
+        .then_some("The record has no course over time: imports of other programs' output carry sums only.")
+}

@@ -1,0 +1,92 @@
+//! The section of a published procedure.
+
+use super::charts::published;
+use super::facts::quoted;
+use super::findings::micro;
+use super::markup::Markup;
+use super::table::Table;
+use crate::suite::{self, Document, NEAR, Weight};
+
+/// How many of its figures are near what was published.
+pub(super) fn title(document: &Document) -> String {
+    let rows = document.steps.iter().flat_map(|step| &step.rows).filter(|row| row.published.is_some());
+    let apart: Vec<f64> = rows.filter_map(suite::Row::difference).collect();
+    let near = apart.iter().filter(|apart| apart.abs() <= NEAR).count();
+    let whole = if document.finished { String::new() } else { ", so far".to_owned() };
+    match apart.len() {
+        0 => format!("{}: {} steps{whole}", document.title, document.steps.len()),
+        all => format!("{near} of {all} figures are within 5 % of what was published{whole}"),
+    }
+}
+
+/// What was carried out, and on what.
+pub(super) fn about(document: &Document) -> String {
+    let places = [("measured on", &document.target), ("modelled on", &document.on)];
+    let told: Vec<String> = places.iter().filter_map(|(how, what)| Some(format!("{how} {}", what.as_ref()?))).collect();
+    format!("{}: {}", document.title, told.join(", "))
+}
+
+/// The figures of every step as a table.
+fn table(document: &Document) -> Table {
+    let (head, rows) = suite::table(document);
+    let mut table = Table::new("Each figure of each step", &head, 2);
+    table.rows = rows.into_iter().map(|(cells, _)| cells.iter().map(|cell| micro(cell)).collect()).collect();
+    table
+}
+
+/// The charts, the table, what it rests on, what was found.
+pub(super) fn section(out: &mut Markup, document: &Document, alone: bool) {
+    if !alone {
+        out.inside("h2", &[], |out| out.name(&document.title));
+    }
+    let charts = published::differences(document);
+    if !charts.is_empty() {
+        out.leaf("h3", "", "Against what was published");
+        out.class("div", "figures thirds", |out| charts.iter().for_each(|chart| chart.write(out)));
+    }
+    out.leaf("h3", "", "Figures");
+    out.class("div", "card sheet", |out| table(document).write(out));
+    let notes = suite::footnotes(document);
+    list(out, notes.iter().map(|(label, text)| (*label, text.as_str())));
+    out.leaf("h3", "", "What was found");
+    out.class("ul", "also", |out| {
+        for (step, weight, text) in suite::findings(document) {
+            let (class, word) = tone(weight);
+            out.class("li", &format!("card {class}"), |out| {
+                out.leaf("span", "badge", word);
+                out.inside("h4", &[], |out| out.name(&step));
+                out.leaf("p", "", &micro(&text));
+            });
+        }
+    });
+    out.leaf("h3", "", "How it was made");
+    let facts = suite::facts(document);
+    list(out, facts.iter().map(|(label, text)| (*label, text.as_str())));
+    list(out, document.preconditions.iter().map(|text| ("before it began", text.as_str())));
+    if !document.command_line.is_empty() {
+        let words: Vec<String> = document.command_line.iter().map(|word| quoted(word)).collect();
+        out.leaf("pre", "", &words.join(" "));
+    }
+}
+
+fn list<'a>(out: &mut Markup, entries: impl Iterator<Item = (&'a str, &'a str)>) {
+    let entries: Vec<(&str, &str)> = entries.collect();
+    if entries.is_empty() {
+        return;
+    }
+    out.class("dl", "facts", |out| {
+        for (label, text) in entries {
+            out.leaf("dt", "", label);
+            out.inside("dd", &[], |out| out.name(&micro(text)));
+        }
+    });
+}
+
+fn tone(weight: Weight) -> (&'static str, &'static str) {
+    super::findings::tone(match weight {
+        Weight::Info => analyse::Severity::Info,
+        Weight::Advice => analyse::Severity::Advice,
+        Weight::Warning => analyse::Severity::Warning,
+        Weight::Distrust => analyse::Severity::Distrust,
+    })
+}

@@ -1,0 +1,111 @@
+//! The section of a search for the knee.
+
+use units::{count, percent};
+
+use super::charts::knee;
+use super::facts::quoted;
+use super::findings::{micro, split};
+use super::headline::time;
+use super::markup::Markup;
+use super::table::Table;
+use crate::sweep::{Advice, Document, Sweep, caveats, facts, headline};
+
+/// The answer in a sentence.
+pub(super) fn title(document: &Document) -> String {
+    match document.sweeps.as_slice() {
+        [only] => split(&headline(only)).0.to_owned(),
+        [] => "Nothing was searched".to_owned(),
+        all => format!("{} searches for the knee of {}", all.len(), all[0].target),
+    }
+}
+
+/// What leads to its section.
+pub(super) fn name(document: &Document) -> String {
+    document.sweeps.first().map_or_else(|| "sweep".to_owned(), |sweep| sweep.target.clone())
+}
+
+/// What was searched.
+pub(super) fn about(document: &Document) -> String {
+    let Some(first) = document.sweeps.first() else { return String::new() };
+    let time = if first.virtual_time { ", simulated" } else { "" };
+    format!("{}: {} by {}{time}, seed {}", first.target, first.load, first.engine, document.seed)
+}
+
+/// What was found of each curve, then all of them together. `alone` on its page, it has been named already.
+pub(super) fn section(out: &mut Markup, document: &Document, alone: bool) {
+    let sweeps: Vec<&Sweep> = document.sweeps.iter().collect();
+    if !alone {
+        out.inside("h2", &[], |out| out.name(&name(document)));
+    }
+    for sweep in &sweeps {
+        found(out, sweep, sweeps.len() > 1, alone);
+    }
+    out.leaf("h3", "", "Charts");
+    out.class("div", "figures thirds", |out| knee::views(&sweeps).iter().for_each(|view| view.write(out)));
+    out.leaf("h3", "", "Every probe");
+    out.class("div", "card sheet tall", |out| probes(&sweeps).write(out));
+    if !document.command_line.is_empty() {
+        let words: Vec<String> = document.command_line.iter().map(|word| quoted(word)).collect();
+        out.leaf("h3", "", "The command to repeat it");
+        out.leaf("pre", "", &words.join(" "));
+    }
+}
+
+fn found(out: &mut Markup, sweep: &Sweep, is_named: bool, alone: bool) {
+    let caveats = caveats(sweep);
+    out.class("div", &format!("card verdict {}", if caveats.is_empty() { "info" } else { "warning" }), |out| {
+        if is_named {
+            out.class("h3", "name", |out| out.name(&sweep.label()));
+        }
+        let text = micro(&headline(sweep));
+        let (lead, rest) = split(&text);
+        if is_named || !alone {
+            out.leaf("p", "lead", lead);
+        }
+        if !rest.is_empty() {
+            out.leaf("p", "", rest);
+        }
+        out.class("dl", "facts", |out| {
+            for (name, text) in facts(sweep) {
+                out.leaf("dt", "", name);
+                out.leaf("dd", "", &micro(&text));
+            }
+        });
+        caveats.iter().for_each(|text| out.leaf("p", "", &micro(text)));
+        if let Some(advice) = &sweep.advice {
+            advised(out, advice);
+        }
+    });
+}
+
+fn advised(out: &mut Markup, advice: &Advice) {
+    let Advice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
+    let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
+    let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
+    out.leaf("p", "remedy", &format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}."));
+    if let Some(line) = fio {
+        out.leaf("pre", "", line);
+    }
+}
+
+fn probes(sweeps: &[&Sweep]) -> Table {
+    let head = ["depth", "seconds", "IOPS", "±", "mean latency", "counts"];
+    let mut table = Table::new("In the order in which they were made", &head, 1);
+    for taken in sweeps.iter().flat_map(|sweep| &sweep.probes) {
+        let (probe, reading) = (&taken.probe, &taken.reading);
+        let counts = match (taken.burst, taken.disturbed) {
+            (true, _) => "no: burst",
+            (_, true) => "no: disturbed",
+            _ => "yes",
+        };
+        table.rows.push(vec![
+            probe.depth.to_string(),
+            units::significant(probe.seconds, 3),
+            count(reading.iops),
+            percent(1.96 * reading.error),
+            time(reading.latency_ns),
+            counts.to_owned(),
+        ]);
+    }
+    table
+}
