@@ -61,6 +61,9 @@ enum Command {
     /// A modelled volume as a disk, over NBD
     #[command(override_usage = "fathom serve [OPTIONS] [VOLUME] [--export NAME=VOLUME]...", after_help = crate::serve::args::HELP)]
     Serve(Box<crate::serve::args::ServeOptions>),
+    /// What was measured before, as one page with charts, or as tables and text
+    #[command(override_usage = "fathom report RUN... [-o FILE]...", after_help = REPORT_HELP)]
+    Report(ReportOptions),
     /// Describe job options: all of them, or one
     Options(OptionsOptions),
     /// Print the completions of a shell
@@ -138,6 +141,21 @@ Examples:
   fathom catalog gcp/pd-ssd,size=1TiB,machine=n2-standard-8
   fathom catalog aws/gp2,size=100GiB --bs 256k --rw read
   fathom catalog azure/p20 --rw randrw --rwmixread 70 --format json";
+
+const REPORT_HELP: &str = "\
+RUN is the id of a run that was kept, its beginning, `last`, the folder of a run, or a file: a record
+of Fathom's (--format json), the JSON of `fathom sweep` and `fathom suite run`, or what fio printed.
+The page is one file that loads nothing and runs no script: verdict and findings, figures, charts with
+their tables, the job, the machine, the command. Several runs are laid over each other. Without -o the
+text goes to standard output.
+
+Examples:
+  fathom report last -o run.html
+  fathom report before.json after.json -o both.html -o both.csv
+  fathom report knee.json -o knee.html
+  fathom report fio.json -o fio.html
+
+Exit codes: 0 reported, 2 something could not be read: nothing was written, 3 I/O error";
 
 const DOCTOR_HELP: &str = "\
 Looks at the disks under a file, a directory or a device, at the filesystem, and at the host: what
@@ -312,6 +330,17 @@ pub(crate) enum PageFormat {
     Md,
 }
 
+/// Options of `fathom report`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// What was measured: an id, `last`, a folder, a file; - for standard input
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<String>,
+    /// Write FILE, by its ending: .html .csv .md .txt .prom .json .fio.json .svg; may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Vec<PathBuf>,
+}
+
 /// Options of `fathom catalog`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CatalogOptions {
@@ -457,6 +486,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
         Command::Catalog(options) => Ok(crate::catalog::command(&options)),
         Command::Suite(options) => crate::suite::command(&options, words),
         Command::Serve(options) => crate::serve::command(&options),
+        Command::Report(options) => crate::report::command(&options),
         Command::Options(options) => Ok(crate::options::command(options.name.as_deref())),
         Command::Completions(options) => Ok(crate::completions::command(Cli::command(), options.shell)),
         Command::Man(options) => crate::man::command(Cli::command(), &options),

@@ -42,6 +42,7 @@ mod plan;
 mod preview;
 mod recall;
 mod refusal;
+mod report;
 mod results;
 mod run;
 mod safety;

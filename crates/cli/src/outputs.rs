@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use analyse::Verdict;
 use record::Run;
 use report::fio::{self, Options};
-use report::html::Subject;
+use report::html::{Shown, Subject};
 use report::{Diagnosis, Explained, GridPoint, Style};
 
 use crate::args::{Format, RunOptions};
@@ -58,10 +58,14 @@ pub(crate) const OF_A_SERVER: &[Kind] = &[Kind::Json, Kind::Text, Kind::OpenMetr
 /// What the results of a run can be written as.
 pub(crate) const OF_A_RUN: &[Kind] =
     &[Kind::FioJson, Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics, Kind::Html];
+/// What several runs together can be written as.
+const OF_RUNS: &[Kind] = &[Kind::Csv, Kind::Markdown, Kind::Text, Kind::OpenMetrics, Kind::Html];
 /// What a search for the knee can be written as.
 pub(crate) const OF_A_SWEEP: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Text, Kind::Svg, Kind::Html];
 /// What a suite can be written as.
 pub(crate) const OF_A_SUITE: &[Kind] = &[Kind::Json, Kind::Markdown, Kind::Text, Kind::Html];
+/// What results of several kinds together can be written as.
+const OF_ALL: &[Kind] = &[Kind::Text, Kind::Html];
 /// What a plan can be written as.
 pub(crate) const OF_A_PLAN: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg];
 /// What a comparison can be written as.
@@ -251,6 +255,29 @@ impl Output {
         self.put(&text)
     }
 
+    /// Writes what was measured before.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_report(&mut self, subjects: &[Subject<'_>]) -> Result<(), String> {
+        match (self.kind, subjects) {
+            (Kind::Html, _) => self.put(&report::html::page(subjects)),
+            (_, [Subject::Run(shown)]) => self.write(shown.run, shown.verdicts),
+            (_, [Subject::Sweep(document)]) => self.write_sweep(document),
+            (_, [Subject::Suite(document)]) => self.write_suite(document),
+            (Kind::Text, _) => self.put(&report_text(subjects, IN_FILES)),
+            (kind, _) => {
+                let runs: Vec<Shown<'_>> = subjects.iter().filter_map(Subject::run).collect();
+                self.put(&match kind {
+                    Kind::Markdown => report::markdown_of(&runs),
+                    Kind::OpenMetrics => report::open_metrics_of(&runs),
+                    _ => report::csv_of(&runs),
+                })
+            }
+        }
+    }
+
     /// Writes what a server has done.
     ///
     /// # Errors
@@ -269,6 +296,30 @@ impl Output {
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
         written.map_err(|error| format!("--output {}: {}", self.path.display(), why(&error)))
     }
+}
+
+/// What a report can be written as.
+pub(crate) fn of_a_report(subjects: &[Subject<'_>]) -> &'static [Kind] {
+    match subjects {
+        [Subject::Run(_)] => OF_A_RUN,
+        [Subject::Sweep(_)] => OF_A_SWEEP,
+        [Subject::Suite(_)] => OF_A_SUITE,
+        several if several.iter().all(|subject| subject.run().is_some()) => OF_RUNS,
+        _ => OF_ALL,
+    }
+}
+
+/// What was measured before, for people at a terminal: one after the other.
+pub(crate) fn report_text(subjects: &[Subject<'_>], style: Style) -> String {
+    let one = |subject: &Subject<'_>| match subject {
+        Subject::Run(shown) if subjects.len() > 1 => {
+            format!("{}\n{}", shown.name, report::text(shown.run, shown.verdicts, style))
+        }
+        Subject::Run(shown) => report::text(shown.run, shown.verdicts, style),
+        Subject::Sweep(document) => report::sweep::text(document, style),
+        Subject::Suite(document) => report::suite::text(document, style),
+    };
+    subjects.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes the results to every file and tells what cannot be written: how it ends after standard output was `said`.

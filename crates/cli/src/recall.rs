@@ -15,7 +15,6 @@ pub(crate) struct Recalled {
     pub(crate) name: String,
     pub(crate) run: Run,
     /// What was kept beside the record; `None` of a file.
-    #[allow(dead_code, reason = "for commands that show more than the record")]
     pub(crate) kept: Option<Loaded>,
 }
 

@@ -62,10 +62,10 @@ impl Frame<'_> {
             out.line("b", (x, self.bottom()), (x, self.bottom() + 4.0));
             // Half of a label in the middle of its mark may be beyond the edge.
             let class = if x > self.right() - 16.0 { "t end" } else { "t mid" };
-            out.words((if class == "t end" { self.right() + 8.0 } else { x }, self.bottom() + 19.0), class, label);
+            out.words((if class == "t end" { self.right() + 8.0 } else { x }, self.bottom() + 22.0), class, label);
         }
         if !self.x.name.is_empty() {
-            out.words((self.left + self.width / 2.0, self.bottom() + 39.0), "t mid", self.x.name);
+            out.words((self.left + self.width / 2.0, self.bottom() + 42.0), "t mid", self.x.name);
         }
     }
 

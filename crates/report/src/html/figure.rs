@@ -10,7 +10,7 @@ const HEIGHT: f64 = 236.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 12.0;
-const BOTTOM: f64 = 28.0;
+const BOTTOM: f64 = 31.0;
 /// What the name of the axis below takes.
 const NAME: f64 = 20.0;
 

@@ -41,7 +41,7 @@ pub(super) fn tiles(out: &mut Markup, job: &JobResult) {
 
 fn of_kind(out: &mut Markup, kind: Kind, result: &DirectionResult) {
     let bytes = Bytes::new(result.bytes_per_second() as u64);
-    let done = format!("{} in {}", grouped(result.ios), time(result.runtime_ns as f64));
+    let done = format!("{} in {}", count(result.ios as f64), time(result.runtime_ns as f64));
     tile(out, &format!("{} IOPS", kind.name()), &count(result.iops()), &done);
     tile(out, "throughput", &rate(result.bytes_per_second()), &format!("{}/s", bytes.decimal()));
     // Under a schedule, what users wait for counts from when it was due.

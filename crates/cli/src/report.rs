@@ -1,0 +1,99 @@
+//! `fathom report`: what was measured before, as a page, a table or text.
+
+use std::path::Path;
+
+use analyse::Verdict;
+use report::html::{Shown, Subject};
+use report::{suite, sweep};
+
+use crate::args::ReportOptions;
+use crate::exit::Exit;
+use crate::explain::open;
+use crate::outputs::{self, Output, deliver, of_a_report, report_text};
+use crate::recall::{Recalled, is_file, recall_all};
+use crate::terminal::{Terminal, tell};
+
+/// Files in the folder of a run that hold more than its record.
+const SWEEP: &str = "sweep.json";
+const SUITE: &str = "suite.json";
+
+/// Reads all of them, then writes.
+pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
+    let (read, problems): (Vec<_>, Vec<_>) = options.runs.iter().map(|which| read(which)).partition(Result::is_ok);
+    let problems: Vec<String> = problems.into_iter().filter_map(Result::err).collect();
+    if !problems.is_empty() {
+        problems.iter().for_each(|problem| tell(&format!("fathom: {problem}\n")));
+        return Err(Exit::Usage);
+    }
+    let read: Vec<Known> = read.into_iter().flatten().flatten().collect();
+    let subjects: Vec<Subject<'_>> = read.iter().map(Known::subject).collect();
+    let opened = Output::open(&options.output, of_a_report(&subjects));
+    let mut files = opened.map_err(|problem| Exit::usage(&problem))?;
+    let said =
+        if files.is_empty() { outputs::say(&report_text(&subjects, Terminal::stdout().style())) } else { Exit::Good };
+    Ok(deliver(&mut files, said, |file| file.write_report(&subjects)))
+}
+
+/// What a RUN turned out to be.
+enum Known {
+    Run { recalled: Box<Recalled>, verdicts: Vec<Verdict>, written: Option<String> },
+    Sweep(sweep::Document),
+    Suite(suite::Document),
+}
+
+impl Known {
+    fn subject(&self) -> Subject<'_> {
+        match self {
+            Self::Run { recalled, verdicts, written } => {
+                Subject::Run(Shown { name: &recalled.name, run: &recalled.run, verdicts, written: written.as_deref() })
+            }
+            Self::Sweep(document) => Subject::Sweep(document),
+            Self::Suite(document) => Subject::Suite(document),
+        }
+    }
+}
+
+/// What is meant by a word, all repeats of a series; or why it cannot be had, on one line.
+fn read(which: &str) -> Result<Vec<Known>, String> {
+    match document(which)? {
+        Some(known) => Ok(vec![known]),
+        None => recall_all(which)?.into_iter().map(known).collect(),
+    }
+}
+
+/// What a run of before was made by: its folder says whether it is one of a sweep or of a suite.
+fn known(recalled: Recalled) -> Result<Known, String> {
+    if let Some(kept) = &recalled.kept {
+        for name in [SWEEP, SUITE].into_iter().filter(|name| kept.entry.files.contains_key(*name)) {
+            let bytes = kept.file(name).map_err(|error| error.to_string())?;
+            let place = kept.folder().join(name).display().to_string();
+            return parse(&place, &bytes)?.ok_or_else(|| format!("{place}: it holds neither a sweep nor a suite"));
+        }
+    }
+    let written = recalled.kept.as_ref().and_then(|kept| kept.job().ok().flatten());
+    let verdicts = analyse::analyse(&recalled.run);
+    Ok(Known::Run { recalled: Box::new(recalled), verdicts, written })
+}
+
+/// The document of a sweep or a suite that a file holds; `None` where it is something else.
+fn document(which: &str) -> Result<Option<Known>, String> {
+    if !is_file(which) || which == "-" {
+        return Ok(None);
+    }
+    match open::bytes(Path::new(which)) {
+        Ok(bytes) => parse(which, &bytes),
+        // `recall` says why.
+        Err(_) => Ok(None),
+    }
+}
+
+fn parse(name: &str, bytes: &[u8]) -> Result<Option<Known>, String> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+    let start: String = text.chars().filter(|letter| !letter.is_whitespace()).take(16).collect();
+    let known = match start.as_str() {
+        "{\"fathom_sweep\":" => sweep::read(text).map(Known::Sweep),
+        "{\"fathom_suite\":" => suite::read(text).map(Known::Suite),
+        _ => return Ok(None),
+    };
+    known.map(Some).map_err(|error| format!("{name}: {error}"))
+}
