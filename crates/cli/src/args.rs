@@ -86,6 +86,7 @@ Examples:
   fathom run examples/first-try.fio
   fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --direct=1 --ioengine=io_uring
   fathom run job.fio --format json -o result.md --dry-run
+  fathom run job.fio --live --metrics 127.0.0.1:9184
 
 Exit codes:
   0 good                                   1 a verification failed

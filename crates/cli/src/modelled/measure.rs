@@ -92,7 +92,7 @@ impl Theatre<'_> {
             if self.signals.end().is_some() {
                 break;
             }
-            finished.extend(self.stage(stage, &mut world, &stop, show));
+            finished.extend(self.stage(stage, &mut world, &stop, (pace, show)));
         }
         finished.sort_by_key(|finished: &Finished| finished.number);
         let elapsed = target::Target::now(&mut world);
@@ -105,7 +105,7 @@ impl Theatre<'_> {
         members: &[Member],
         world: &mut World<C>,
         stop: &Stop,
-        show: &mut dyn Show,
+        (pace, show): (Pace, &mut dyn Show),
     ) -> Vec<Finished> {
         let (mut cast, mut out) = (Cast::default(), Vec::new());
         for member in members {
@@ -124,6 +124,7 @@ impl Theatre<'_> {
             logs,
             stop,
             show,
+            pace,
             end,
             stride: Nanos::from_millis(10),
             looked: Instant::now(),
@@ -337,6 +338,7 @@ struct Lookout<'a> {
     logs: Vec<Option<LogFiles>>,
     stop: &'a Stop,
     show: &'a mut dyn Show,
+    pace: Pace,
     end: Option<Nanos>,
     /// How much modelled time passes between two looks: about as much as takes [`LOOK_EVERY`].
     stride: Nanos,
@@ -353,7 +355,7 @@ impl Lookout<'_> {
         self.show.progress(&Moment {
             fraction: self.end.map(|end| (now.secs_f64() / end.secs_f64().max(1e-9)).min(1.0)),
             elapsed: Duration::from_nanos(now.get()),
-            eta: None,
+            eta: self.end.filter(|_| self.pace == Pace::Real).map(|end| Duration::from_nanos(end.since(now).get())),
             totals,
             iops: [0, 1, 2].map(|kind| rate(totals.ios[kind], before.ios[kind])),
             bytes_per_second: [0, 1, 2].map(|kind| rate(totals.bytes[kind], before.bytes[kind])),

@@ -37,7 +37,7 @@ impl Palette {
     pub(super) fn tail(self, index: usize) -> Style {
         match index {
             0 => self.colour(Color::Green, 35),
-            1 => self.colour(Color::Blue, 33),
+            1 => self.colour(Color::Cyan, 134),
             _ => self.colour(Color::Red, 161),
         }
     }

@@ -123,10 +123,11 @@ pub(super) fn small(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
     for kind in view.kinds() {
         let (now, tail) = (view.now(), view.now().tail(kind));
         let style = canvas.palette.kind(kind);
-        let lines = [
-            format!("{} {} IOPS", KINDS[kind], count(now.iops[kind].round())),
-            format!("{} p99 {}", rate(now.bytes[kind]), latency(tail[1])),
-        ];
+        let latency = format!("p99 {}", latency(tail[1]));
+        let both = format!("{latency} {}", rate(now.bytes[kind]));
+        // Half a figure is a wrong one.
+        let below = if both.len() <= usize::from(area.width) { both } else { latency };
+        let lines = [format!("{} {} IOPS", KINDS[kind], count(now.iops[kind].round())), below];
         for line in lines {
             canvas.text(area, 0, row, &line, style);
             row += 1;

@@ -39,13 +39,13 @@ const COLUMNS: [Column; 10] = [
     Column { heading: "state", width: 9, matters: 4, left: true },
     Column { heading: "kind", width: 5, matters: 9, left: true },
     right("IOPS", 7, 9),
-    right("bandwidth", 12, 7),
-    right("p50", 9, 5),
-    right("p99", 9, 8),
-    right("p99.9", 9, 6),
-    right("in flight", 10, 3),
-    right("operations", 11, 1),
-    right("errors", 7, 2),
+    right("bandwidth", 10, 7),
+    right("p50", 7, 5),
+    right("p99", 7, 8),
+    right("p99.9", 7, 6),
+    right("in flight", 9, 3),
+    right("operations", 10, 1),
+    right("errors", 6, 2),
 ];
 
 /// One line of the table.

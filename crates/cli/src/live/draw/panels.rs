@@ -156,7 +156,7 @@ fn bars(canvas: &mut Canvas<'_>, area: Rect, (name, histogram): (&str, &Histogra
             share if share < 0.1 => "<0.1 %".to_owned(),
             share => format!("{share:.1} %"),
         };
-        let width = area.width.saturating_sub(column + 8);
+        let width = area.width.saturating_sub(column + 9);
         canvas.bar(area, column, row, (width, *n as f64 / most as f64), style);
         canvas.right(columns(area, 0, area.width.saturating_sub(1)), column, row, &percent, Style::new());
     }

@@ -13,7 +13,7 @@ pub(super) fn width(area: Rect) -> u16 {
     match area.width {
         0..70 => 0,
         width @ 70..110 => (width * 2 / 5).min(34),
-        width => (width * 2 / 5).min(64),
+        width => (width / 3).min(64),
     }
 }
 
