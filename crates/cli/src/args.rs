@@ -58,6 +58,9 @@ enum Command {
     /// Published benchmark procedures, ready to run
     #[command(override_usage = "fathom suite list | show NAME | run NAME [OPTIONS]", after_help = crate::suite::args::HELP)]
     Suite(crate::suite::args::SuiteOptions),
+    /// What was measured before
+    #[command(override_usage = "fathom runs [list | show RUN | rm RUN... | import FILE... | keep RUN... | prune] [OPTIONS]", after_help = crate::runs::args::HELP)]
+    Runs(Box<crate::runs::args::RunsOptions>),
     /// A modelled volume as a disk, over NBD
     #[command(override_usage = "fathom serve [OPTIONS] [VOLUME] [--export NAME=VOLUME]...", after_help = crate::serve::args::HELP)]
     Serve(Box<crate::serve::args::ServeOptions>),
@@ -190,6 +193,16 @@ pub(crate) struct Conduct {
     /// Progress on standard error
     #[arg(long, value_enum, default_value_t = Progress::Auto)]
     pub(crate) progress: Progress,
+    /// Keep no record of it among the runs of before
+    #[arg(long)]
+    pub(crate) no_record: bool,
+}
+
+impl Conduct {
+    /// Whether it is kept; `FATHOM_NO_RECORD` says no for all runs.
+    pub(crate) fn records(&self) -> bool {
+        !self.no_record && std::env::var_os("FATHOM_NO_RECORD").is_none_or(|value| value.is_empty())
+    }
 }
 
 /// Programs that look on while it runs.
@@ -234,6 +247,9 @@ pub(crate) struct RunOptions {
     pub(crate) live: bool,
     #[command(flatten)]
     pub(crate) scrape: Scrape,
+    /// Do it N times, several job files in turns, and say how much the results differ
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: Option<u32>,
     #[command(flatten)]
     pub(crate) of_jobs: OfJobs,
     #[command(flatten)]
@@ -486,6 +502,7 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
         Command::Plan(options) => crate::plan::command(&options),
         Command::Catalog(options) => Ok(crate::catalog::command(&options)),
         Command::Suite(options) => crate::suite::command(&options, words),
+        Command::Runs(options) => crate::runs::command(&options),
         Command::Serve(options) => crate::serve::command(&options),
         Command::Report(options) => crate::report::command(&options),
         Command::Options(options) => Ok(crate::options::command(options.name.as_deref())),

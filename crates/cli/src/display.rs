@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use analyse::analyse;
 use record::Run;
-use report::progress;
+use report::{Event, progress};
 use units::Nanos;
 
 use crate::args::Progress;
@@ -103,15 +103,30 @@ impl Display {
         self.shown = Some(Instant::now());
     }
 
+    /// Tells programs what happened.
+    pub(crate) fn tell(&mut self, event: &Event) {
+        self.events.tell(event);
+    }
+
+    /// All that was told to programs since the last call.
+    pub(crate) fn take_events(&mut self) -> String {
+        self.events.take()
+    }
+
     /// Leaves a clean line for the results, and gives the events back.
     pub(crate) fn end(mut self) -> Events {
-        self.onlookers.iter_mut().for_each(Onlookers::end_screen);
-        self.clear();
+        self.close();
         self.events
     }
 
+    /// Leaves a clean line for the results: nothing is shown from now on.
+    pub(crate) fn close(&mut self) {
+        self.onlookers.iter_mut().for_each(Onlookers::end_screen);
+        self.clear();
+    }
+
     /// Takes the line away, so that results begin on a clean one.
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if self.manner == Manner::Line && self.shown.is_some() {
             tell("\r\x1b[2K");
         }

@@ -1,4 +1,4 @@
-//! `--events`: JSON lines to a file while a run goes on.
+//! JSON lines about a run while it goes on: to a file with `--events`, and to where the run is kept.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,9 +13,10 @@ use crate::terminal::why;
 /// How often progress is told.
 const EVERY: Duration = Duration::from_millis(900);
 
-/// The file that events go to, if anybody asked for one.
+/// What was told while a run went on, and the file that it goes to, if anybody asked for one.
 pub(crate) struct Events {
     file: Option<File>,
+    told: String,
     last: Option<Instant>,
     problem: Option<String>,
 }
@@ -29,21 +30,28 @@ impl Events {
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, String> {
         let open =
             |path: &Path| File::create(path).map_err(|error| format!("--events {}: {}", path.display(), why(&error)));
-        Ok(Self { file: path.map(open).transpose()?, last: None, problem: None })
+        Ok(Self { file: path.map(open).transpose()?, ..Self::none() })
     }
 
     /// Nowhere to go.
     pub(crate) fn none() -> Self {
-        Self { file: None, last: None, problem: None }
+        Self { file: None, told: String::new(), last: None, problem: None }
     }
 
     /// Writes one event. What cannot be written must not end the run: [`Events::problem`] tells at its end.
     pub(crate) fn tell(&mut self, event: &Event) {
+        let line = event.line();
         if let Some(file) = &mut self.file
-            && let Err(error) = file.write_all(event.line().as_bytes())
+            && let Err(error) = file.write_all(line.as_bytes())
         {
             self.problem.get_or_insert_with(|| format!("the events are incomplete: {}", why(&error)));
         }
+        self.told.push_str(&line);
+    }
+
+    /// All that was told since the last call.
+    pub(crate) fn take(&mut self) -> String {
+        std::mem::take(&mut self.told)
     }
 
     /// Tells how far the run is, about once a second.

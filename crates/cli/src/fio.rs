@@ -30,7 +30,7 @@ const USAGE: Exit = Exit::Fio(1);
 
 /// Does what fio does with these words.
 pub(crate) fn command(words: &[String]) -> Exit {
-    let parsed = job::parse_command_line(words, Dialect::Fio, &Outside);
+    let parsed = job::parse_command_line(words, Dialect::Fio, &Outside::default());
     let failed = parsed.has_errors() || (parsed.value.host.warnings_fatal && parsed.has_warnings());
     if !parsed.diagnostics.is_empty() && (failed || !parsed.value.host.parse_only) {
         let terminal = Terminal::stderr();

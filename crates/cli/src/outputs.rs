@@ -8,7 +8,7 @@ use analyse::Verdict;
 use record::Run;
 use report::fio::{self, Options};
 use report::html::{Shown, Subject};
-use report::{Diagnosis, Explained, GridPoint, Style};
+use report::{Diagnosis, Explained, GridPoint, Repeats, Style};
 
 use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
@@ -194,6 +194,22 @@ impl Output {
         self.put(&text)
     }
 
+    /// Writes the results of repeats.
+    ///
+    /// # Errors
+    ///
+    /// The system's refusal.
+    pub(crate) fn write_repeats(&mut self, series: &[Repeats]) -> Result<(), String> {
+        let text = match self.kind {
+            Kind::Json => report::repeats_json(series),
+            Kind::Csv => report::repeats_csv(series),
+            Kind::Markdown => report::repeats_markdown(series),
+            Kind::Html => page_of_repeats(series),
+            _ => report::repeats_text(series, IN_FILES),
+        };
+        self.put(&text)
+    }
+
     /// Writes the results of a search for the knee.
     ///
     /// # Errors
@@ -322,6 +338,20 @@ pub(crate) fn report_text(subjects: &[Subject<'_>], style: Style) -> String {
     subjects.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
+/// All repeats on one page, laid over each other.
+fn page_of_repeats(series: &[Repeats]) -> String {
+    let numbered = |repeats: &Repeats| -> Vec<String> {
+        (1..=repeats.runs.len()).map(|number| format!("{} {number}", repeats.name)).collect()
+    };
+    let names: Vec<String> = series.iter().flat_map(numbered).collect();
+    let runs = series.iter().flat_map(|repeats| &repeats.runs);
+    let subjects = names
+        .iter()
+        .zip(runs)
+        .map(|(name, (run, verdicts))| Subject::Run(Shown { name, run, verdicts, written: None }));
+    report::html::page(&subjects.collect::<Vec<_>>())
+}
+
 /// Writes the results to every file and tells what cannot be written: how it ends after standard output was `said`.
 pub(crate) fn deliver(files: &mut [Output], said: Exit, write: impl Fn(&mut Output) -> Result<(), String>) -> Exit {
     let unwritten = files.iter_mut().filter_map(|file| write(file).err());
@@ -334,9 +364,6 @@ pub(crate) fn deliver(files: &mut [Output], said: Exit, write: impl Fn(&mut Outp
 ///
 /// What holds one run only, an ending that stands for nothing, or the system's refusal.
 pub(crate) fn open_for_grid(options: &RunOptions) -> Result<Vec<Output>, String> {
-    if !matches!(options.format, Format::Text | Format::Json) {
-        return Err("--format: a sweep is printed as text or json".to_owned());
-    }
     let of_one = [
         ("--events", options.events.is_some()),
         ("--live", options.live),
@@ -345,9 +372,24 @@ pub(crate) fn open_for_grid(options: &RunOptions) -> Result<Vec<Output>, String>
     if let Some((option, _)) = of_one.iter().find(|(_, given)| *given) {
         return Err(format!("{option}: a sweep has none: its points run side by side; leave it out"));
     }
+    if options.repeat.is_some() {
+        return Err("--repeat: a sweep has none: leave one of the two out".to_owned());
+    }
+    open_for_many(options, "a sweep")
+}
+
+/// Opens the files for the results of several runs together, which are `what`.
+///
+/// # Errors
+///
+/// What holds one run only, an ending that stands for nothing, or the system's refusal.
+pub(crate) fn open_for_many(options: &RunOptions, what: &str) -> Result<Vec<Output>, String> {
+    if !matches!(options.format, Format::Text | Format::Json) {
+        return Err(format!("--format: {what} is printed as text or json"));
+    }
     let of_one_run = |path: &&PathBuf| matches!(kind(path, OF_A_RUN), Ok(Kind::OpenMetrics | Kind::FioJson));
     match options.output.iter().find(of_one_run) {
-        Some(path) => Err(format!("--output {}: a sweep is written as .json .csv .md .txt .html", path.display())),
+        Some(path) => Err(format!("--output {}: {what} is written as .json .csv .md .txt .html", path.display())),
         None => Output::open(&options.output, OF_A_RUN),
     }
 }

@@ -9,13 +9,10 @@ use report::{suite, sweep};
 use crate::args::ReportOptions;
 use crate::exit::Exit;
 use crate::explain::open;
+use crate::keep::{SUITE, SWEEP};
 use crate::outputs::{self, Output, deliver, of_a_report, report_text};
 use crate::recall::{Recalled, is_file, recall_all};
 use crate::terminal::{Terminal, tell};
-
-/// Files in the folder of a run that hold more than its record.
-const SWEEP: &str = "sweep.json";
-const SUITE: &str = "suite.json";
 
 /// Reads all of them, then writes.
 pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {

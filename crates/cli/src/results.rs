@@ -71,7 +71,7 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
     let failed = workers.iter().any(|worker| worker.error != 0);
     Run {
         schema: record::SCHEMA,
-        tool: Tool { name: "fathom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        tool: tool(),
         started_unix_ms: frame.started_unix_ms,
         taken_unix_ms: now,
         utc_offset_s,
@@ -96,6 +96,11 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
         quotes: Vec::new(),
         repeat: None,
     }
+}
+
+/// This program.
+pub(crate) fn tool() -> Tool {
+    Tool { name: "fathom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }
 
 fn one<'a>(frame: &Frame<'a>, board: &Board, finished: &[Finished], member: &Member, now: u64) -> record::Worker<'a> {

@@ -1,72 +1,69 @@
-//! `fathom run`: measure real devices and files.
+//! `fathom run`: measure real devices and files; and the way from words to an exit code that `sim` has too.
 
 use std::path::{Path, PathBuf};
 
-use analyse::analyse;
+use analyse::{Verdict, analyse};
 use engine::files::Layout;
 use job::{Dialect, Plan};
-use record::Run;
-use report::Event;
+use record::{Repeat, Run};
+use report::{Event, Repeats};
 use units::Nanos;
 
-use crate::args::RunOptions;
+use crate::args::{Format, RunOptions};
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
 use crate::growth::Growth;
-use crate::measure::{self, Measurement, Request, Show};
-use crate::members::{self, HostGround, Member};
-use crate::modelled::{Pace, Use};
+use crate::keep::{self, Keeping, Keepsake};
+use crate::measure::{self, Request, Show};
+use crate::members::Member;
+use crate::modelled::Pace;
 use crate::onlookers::Invited;
 use crate::outputs::{self, OF_A_RUN, Output};
 use crate::refusal::Refusal;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
-use crate::source::Outside;
 use crate::terminal::{Terminal, tell, why};
+use crate::trial::{Ready, Trial};
 use crate::worker::{Finished, unix_ms};
-use crate::{diagnostics, dump, growth, layout, modelled, preview, safety, sim};
+use crate::{dump, growth, layout, preview, safety};
 
-/// Reads, checks, measures, explains.
+/// Measures.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    let plan = read(options, jobs)?;
-    match modelled::used(&plan) {
-        Use::Nowhere => on_host(options, &plan, words),
-        Use::Everywhere => sim::carry_out(options, plan, words, Pace::Real),
-        Use::Mixed => {
-            let problem = "some jobs are on modelled volumes and some are not: run them one after the other";
-            Err(Refusal::Words(vec![problem.to_owned()]).told())
-        }
-    }
+    carry_out(options, jobs, words, Pace::Real)
 }
 
-/// Jobs on the devices and files of this host.
-fn on_host(options: &RunOptions, plan: &Plan, words: &[String]) -> Result<Exit, Exit> {
-    let seeds = Seeds::new(options.conduct.seed);
-    let members = enlist(plan, seeds)?;
+/// Reads, checks, measures, keeps, explains; on models in real or in virtual time.
+pub(crate) fn carry_out(options: &RunOptions, jobs: &[String], words: &[String], pace: Pace) -> Result<Exit, Exit> {
+    let trials = Trial::all(options, jobs, pace)?;
+    let ready: Result<Vec<Ready>, Refusal> = trials.iter().map(|trial| trial.ready(options, 0)).collect();
+    let ready = ready.map_err(Refusal::told)?;
     if options.of_jobs.explain {
-        return Ok(outputs::say(&preview::jobs(plan)));
+        return Ok(outputs::say(&ready.iter().map(|ready| preview::jobs(ready.plan())).collect::<String>()));
     }
-    let Checked { members, layouts, growths, dangers } =
-        Checked::of(plan, members, seeds, &options.conduct.allow_destroy);
+    let dangers: Vec<String> = ready.iter().flat_map(Ready::dangers).cloned().collect();
     if options.conduct.dry_run {
-        let said = outputs::say(&preview::dry_run(plan, &members, &growths, &dangers));
+        let said = outputs::say(&ready.iter().map(Ready::told).collect::<String>());
         return Ok(if dangers.is_empty() { said } else { Exit::Usage });
     }
     if !dangers.is_empty() {
         return Err(Refusal::Words(dangers).told());
     }
-    let request = Request {
-        plan,
-        dialect: Dialect::Strict,
-        members: &members,
-        layouts: &layouts,
-        seeds,
-        command_line: command_line(words),
-        status_every: None,
-        interval: measure::INTERVAL,
-    };
-    measure_and_print(options, &request, measure::measure)
+    let opened = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told());
+    let (mut files, events, invited) = opened?;
+    let signals = Signals::listen()?;
+    let display = Display::new(options.conduct.progress, events).shown_to(invited);
+    let mut session = Session { options, words, signals: &signals, display, taken: Vec::new() };
+    let broken = session.all(&trials, ready);
+    let Session { taken, display, .. } = session;
+    let problem = display.end().problem();
+    match broken {
+        Some(exit) if taken.is_empty() => Err(exit),
+        broken => {
+            let exit = conclude(options, &trials, taken, &mut files, problem);
+            Ok(broken.unwrap_or(exit))
+        }
+    }
 }
 
 /// What a run would do to the files of this host, and what stands against it.
@@ -122,81 +119,174 @@ pub(crate) fn command_line(words: &[String]) -> Vec<String> {
     std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect()
 }
 
-/// Opens what results go to, measures, and says how it all ended.
-pub(crate) fn measure_and_print(
-    options: &RunOptions,
-    request: &Request<'_>,
-    measure: impl FnOnce(&Request<'_>, &Signals, &mut dyn Show) -> Result<Measurement, engine::Error>,
-) -> Result<Exit, Exit> {
-    let (mut files, mut events, invited) =
-        open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told())?;
-    let signals = Signals::listen()?;
-    events.tell(&Event::Start { unix_ms: unix_ms(), command_line: request.command_line.clone() });
-    let mut display = Display::new(options.conduct.progress, events).shown_to(invited);
-    let measured = measure(request, &signals, &mut display);
-    let mut events = display.end();
-    match measured {
-        Ok(measured) => {
-            events.tell(&Event::end(&measured.run));
-            Ok(conclude(options, request, &measured, &mut files, &mut events))
+/// The measurements of one call.
+struct Session<'a> {
+    options: &'a RunOptions,
+    words: &'a [String],
+    signals: &'a Signals,
+    display: Display,
+    taken: Vec<Taken>,
+}
+
+/// What was measured in one go, and what follows from it.
+struct Taken {
+    /// Which of the trials it is of.
+    trial: usize,
+    run: Run,
+    verdicts: Vec<Verdict>,
+    /// What went wrong, a line each.
+    failures: Vec<String>,
+    exit: Option<Exit>,
+    keeping: Option<Keeping>,
+}
+
+impl Session<'_> {
+    /// All trials in turns, as often as is asked for or until somebody wants it to end. Returns why it ended before.
+    fn all(&mut self, trials: &[Trial], ready: Vec<Ready>) -> Option<Exit> {
+        let mut ready = ready.into_iter();
+        let again = |trial: &Trial, round| match trial.ready(self.options, round) {
+            Ok(ready) if ready.dangers().is_empty() => Ok(ready),
+            Ok(ready) => Err(Exit::environment(&ready.dangers().join("\nfathom: "))),
+            Err(refusal) => Err(Exit::environment(&refusal.line())),
+        };
+        for round in 0..self.options.repeat.unwrap_or(1) {
+            for (index, trial) in trials.iter().enumerate() {
+                if !self.taken.is_empty() && self.signals.end().is_some() {
+                    return None;
+                }
+                let taken = match ready.next().map_or_else(|| again(trial, round), Ok) {
+                    Ok(ready) => self.take((index, trial), &ready, round),
+                    Err(exit) => Err(exit),
+                };
+                match taken {
+                    Ok(taken) => self.taken.push(taken),
+                    Err(exit) => return Some(exit),
+                }
+            }
         }
-        Err(error) => {
+        None
+    }
+
+    /// Measures, and keeps what was measured.
+    fn take(&mut self, (index, trial): (usize, &Trial), ready: &Ready, round: u32) -> Result<Taken, Exit> {
+        let (request, began_unix_ms) = (ready.request(self.words), unix_ms());
+        let repeat = self.options.repeat.map(|of| Repeat { series: trial.series.clone(), number: round + 1, of });
+        if let Some(Repeat { number, of, .. }) = &repeat {
+            self.display.lead(&format!("repeat {number} of {of}, {}: ", trial.name));
+        }
+        self.display.tell(&Event::Start { unix_ms: began_unix_ms, command_line: request.command_line.clone() });
+        let mut measured = ready.measure(&request, self.signals, &mut self.display).map_err(|error| {
+            self.display.close();
             let exit = Exit::environment(&error.to_string());
-            Err(signals.end().map_or(exit, Exit::Signal))
-        }
+            self.signals.end().map_or(exit, Exit::Signal)
+        })?;
+        measured.run.repeat = repeat;
+        self.display.tell(&Event::end(&measured.run));
+        self.display.clear();
+        let verdicts = analyse(&measured.run);
+        let keeping = self.keep(trial, &measured.run, &verdicts, began_unix_ms);
+        let (plan, members) = (request.plan, request.members);
+        let mut problems = dump::write(Path::new("."), members, &measured.finished);
+        problems.extend(failures(plan, members, &measured.finished));
+        let worst = measured.finished.iter().filter_map(|one| one.exit(&plan.jobs[members[one.number].job])).max();
+        let exit = measured.signal.map(Exit::Signal).or(worst);
+        Ok(Taken { trial: index, run: measured.run, verdicts, failures: problems, exit, keeping })
     }
-}
 
-/// The jobs, with all that is wrong with them on standard error.
-pub(crate) fn read(options: &RunOptions, jobs: &[String]) -> Result<Plan, Exit> {
-    let around = sim::around(options.on.as_deref());
-    let parsed = job::parse_job_arguments(jobs, &options.of_jobs.section, &around, Dialect::Strict, &Outside);
-    diagnostics::print(&parsed.diagnostics);
-    parsed.into_result().map(|(plan, _)| plan).map_err(|_| Exit::Usage)
-}
-
-fn enlist(plan: &Plan, seeds: Seeds) -> Result<Vec<Member>, Exit> {
-    let (members, unfit) = members::enlist(plan, Dialect::Strict, seeds, &HostGround::new(Dialect::Strict));
-    if unfit.is_empty() {
-        return Ok(members);
+    /// Begins to keep a run; the next one of a series is not disturbed by it.
+    fn keep(&mut self, trial: &Trial, run: &Run, verdicts: &[Verdict], began_unix_ms: u64) -> Option<Keeping> {
+        let events = self.display.take_events();
+        let kept = Keepsake {
+            job: trial.written.clone(),
+            events,
+            verdict: keep::verdict(verdicts),
+            ..Keepsake::of(trial.kind, &trial.name, run.clone(), began_unix_ms)
+        };
+        let keeping = self.options.conduct.records().then(|| kept.keep());
+        if self.options.repeat.is_some() { keeping.map(Keeping::settle) } else { keeping }
     }
-    Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect()).told())
 }
 
 /// The files for results and for events, and those who look on: before time is spent.
 fn open_outputs(options: &RunOptions) -> Result<(Vec<Output>, Events, Invited), String> {
     let invited = Invited::invite(&options.scrape, options.live.then_some("fathom run"))?;
-    let files = Output::open(&options.output, OF_A_RUN)?;
+    let files = match options.repeat {
+        Some(_) => outputs::open_for_many(options, "a series of repeats")?,
+        None => Output::open(&options.output, OF_A_RUN)?,
+    };
     Ok((files, Events::open(options.events.as_deref())?, invited))
 }
 
 /// Writes the results and says how it all ended.
 fn conclude(
     options: &RunOptions,
-    request: &Request<'_>,
-    measured: &Measurement,
+    trials: &[Trial],
+    taken: Vec<Taken>,
     files: &mut [Output],
-    events: &mut Events,
+    events: Option<String>,
 ) -> Exit {
-    let (plan, members) = (request.plan, request.members);
-    let verdicts = analyse(&measured.run);
-    let document = outputs::document(&measured.run, &verdicts, options.format, Terminal::stdout());
-    let unprinted = outputs::print(&document).err().map(|error| format!("standard output: {}", why(&error)));
-    let written = files.iter_mut().map(|file| file.write(&measured.run, &verdicts).err());
-    let unwritten: Vec<String> = written.flatten().chain(events.problem()).chain(unprinted).collect();
-    let undumped = dump::write(Path::new("."), members, &measured.finished);
-    for problem in unwritten.iter().chain(&undumped).chain(&failures(plan, members, &measured.finished)) {
-        tell(&format!("fathom: {problem}\n"));
+    let worst = taken.iter().filter_map(|taken| taken.exit).max();
+    let is_distrusted = taken.iter().any(|taken| analyse::distrusted(&taken.verdicts));
+    let failures: Vec<String> = taken.iter().flat_map(|taken| taken.failures.clone()).collect();
+    let (results, keepings): (Vec<_>, Vec<_>) =
+        taken.into_iter().map(|taken| ((taken.trial, taken.run, taken.verdicts), taken.keeping)).unzip();
+    let results = Results::of(options, trials, results);
+    let unprinted = outputs::print(&results.document(options.format)).err();
+    let unprinted = unprinted.map(|error| format!("standard output: {}", why(&error)));
+    let written = files.iter_mut().map(|file| results.write(file).err());
+    let unwritten: Vec<String> = written.flatten().chain(events).chain(unprinted).collect();
+    unwritten.iter().chain(&failures).for_each(|problem| tell(&format!("fathom: {problem}\n")));
+    match &results {
+        Results::One(..) => drop(keep::tell(keepings.into_iter().flatten().next())),
+        Results::Many(series) => {
+            let names: Vec<String> = series.iter().map(|repeats| repeats.series.clone()).collect();
+            keep::tell_series(keepings.into_iter().flatten(), &names);
+        }
     }
-    if let Some(signal) = measured.signal {
-        return Exit::Signal(signal);
-    }
-    let worst = measured.finished.iter().filter_map(|one| one.exit(&plan.jobs[members[one.number].job])).max();
     match worst {
         Some(exit) => exit,
         None if !unwritten.is_empty() => Exit::Environment,
-        None if analyse::distrusted(&verdicts) => Exit::Distrust,
+        None if is_distrusted => Exit::Distrust,
         None => Exit::Good,
+    }
+}
+
+/// What is printed.
+enum Results {
+    One(Box<Run>, Vec<Verdict>),
+    Many(Vec<Repeats>),
+}
+
+impl Results {
+    fn of(options: &RunOptions, trials: &[Trial], mut taken: Vec<(usize, Run, Vec<Verdict>)>) -> Self {
+        let Some(of) = options.repeat else {
+            let (_, run, verdicts) = taken.pop().unwrap_or_default();
+            return Self::One(Box::new(run), verdicts);
+        };
+        let repeats = |(index, trial): (usize, &Trial)| {
+            let own = taken.iter().filter(|(of, ..)| *of == index);
+            let runs: Vec<(Run, Vec<Verdict>)> = own.map(|(_, run, found)| (run.clone(), found.clone())).collect();
+            let jobs = analyse::repeats(&runs.iter().map(|(run, _)| run).collect::<Vec<_>>());
+            Repeats { series: trial.series.clone(), name: trial.name.clone(), of, runs, jobs }
+        };
+        let all = trials.iter().enumerate().map(repeats);
+        Self::Many(all.filter(|repeats| !repeats.runs.is_empty()).collect())
+    }
+
+    /// What standard output carries.
+    fn document(&self, format: Format) -> String {
+        match self {
+            Self::One(run, verdicts) => outputs::document(run, verdicts, format, Terminal::stdout()),
+            Self::Many(series) if format == Format::Json => report::repeats_json(series),
+            Self::Many(series) => report::repeats_text(series, Terminal::stdout().style()),
+        }
+    }
+
+    fn write(&self, file: &mut Output) -> Result<(), String> {
+        match self {
+            Self::One(run, verdicts) => file.write(run, verdicts),
+            Self::Many(series) => file.write_repeats(series),
+        }
     }
 }
 

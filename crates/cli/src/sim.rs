@@ -3,34 +3,35 @@
 use std::path::Path;
 
 use job::{Around, Diagnostic, Dialect, Job, Plan};
-use record::Run;
+use record::{Note, Run};
 use report::GridPoint;
+use store::Kind;
 use volume::Burst;
 
 use crate::args::{RunOptions, SimOptions};
 use crate::exit::Exit;
 use crate::grid::{self, Axis, on_all_processors};
+use crate::keep::{self, Keepsake};
 use crate::measure::{self, Request, Show};
 use crate::members::{self, Member};
 use crate::modelled::{self, Fitting, Pace, Volumes};
 use crate::overseer::Moment;
-use crate::refusal::Refusal;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::tell;
-use crate::{diagnostics, logs, outputs, preview, run};
+use crate::worker::unix_ms;
+use crate::{diagnostics, logs, outputs, preview, run, trial};
 
 /// Simulates.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     if !options.sweep.is_empty() {
         return grid(options, jobs, words);
     }
-    let options = &options.run;
-    if options.live {
+    if options.run.live {
         return Err(unsimulated(UNSEEN));
     }
-    carry_out(options, run::read(options, jobs)?, words, Pace::Virtual)
+    run::carry_out(&options.run, jobs, words, Pace::Virtual)
 }
 
 const UNSEEN: &str = "--live: virtual time is over before anybody has seen it: use `fathom run --on VOLUME --live`, which takes its time";
@@ -97,30 +98,17 @@ impl Scene {
     }
 }
 
-/// Runs the jobs of a plan on their volumes.
-pub(crate) fn carry_out(options: &RunOptions, plan: Plan, words: &[String], pace: Pace) -> Result<Exit, Exit> {
-    let seeds = Seeds::new(options.conduct.seed);
-    let scene = Scene::set(plan, seeds).map_err(|problems| Refusal::Jobs(problems).told())?;
-    if options.of_jobs.explain {
-        return Ok(outputs::say(&preview::jobs(&scene.plan)));
-    }
-    if options.conduct.dry_run {
-        return Ok(outputs::say(&scene.told()));
-    }
-    run::measure_and_print(options, &scene.request(seeds, words), |request, signals, show| {
-        Ok(modelled::measure(request, &scene.fitting, pace, signals, show))
-    })
-}
-
 /// Simulates every combination of settings.
 fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    let points = points(options, jobs)?;
+    let outside = Outside::default();
+    let points = points(options, jobs, &outside)?;
     let (seeds, options) = (Seeds::new(options.run.conduct.seed), &options.run);
     if options.of_jobs.explain || options.conduct.dry_run {
         return Ok(outputs::say(&points.iter().map(|point| told(point, options)).collect::<String>()));
     }
     let mut files = outputs::open_for_grid(options).map_err(|problem| unsimulated(&problem))?;
     let signals = Signals::listen()?;
+    let began_unix_ms = unix_ms();
     let simulated = on_all_processors(&points, |(settings, scene)| {
         // Who wants it to end wants no rows of nothing.
         if signals.end().is_some() {
@@ -136,9 +124,34 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         let (begun, all) = (simulated.len(), points.len());
         tell(&format!("fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short\n"));
     }
+    let keeping = options.conduct.records().then(|| {
+        let name = trial::name_of(jobs, &points[0].1.plan);
+        Keepsake { job: outside.written(jobs), ..of_grid(&name, &simulated, words, began_unix_ms) }.keep()
+    });
     let said = outputs::say(&outputs::grid_document(&simulated, options.format));
     let delivered = outputs::deliver(&mut files, said, |file| file.write_grid(&simulated));
+    keep::tell(keeping);
     Ok(signals.end().map_or(delivered, Exit::Signal))
+}
+
+/// More results than this are kept as a table alone, for a record has a histogram of each.
+const RECORDS_MOST: usize = 2000;
+
+/// What is kept of a grid.
+fn of_grid(name: &str, points: &[GridPoint], words: &[String], began_unix_ms: u64) -> Keepsake {
+    let recorded = points.iter().take(RECORDS_MOST);
+    let parts = recorded.map(|point| (words_of(&point.settings), point.run.clone())).collect::<Vec<_>>();
+    let seed = points.first().and_then(|point| point.run.seed);
+    let mut run = keep::of_parts(parts, words, seed);
+    if points.len() > RECORDS_MOST {
+        let text = format!("the first {RECORDS_MOST} of {} points are recorded; grid.json has all", points.len());
+        run.notes.push(Note { job: None, text });
+    }
+    Keepsake {
+        events: keep::events_of(&run, began_unix_ms),
+        attached: vec![(keep::GRID, report::grid_json(points)), (keep::TEXT, report::grid_text(points))],
+        ..Keepsake::of(Kind::Sweep, name, run, began_unix_ms)
+    }
 }
 
 /// Tells why no point was simulated.
@@ -160,12 +173,12 @@ fn words_of(settings: &[(String, String)]) -> String {
 type Prepared = (Vec<(String, String)>, Scene);
 
 /// Every point of a sweep, ready; or what is wrong with the first that is not, on standard error.
-fn points(options: &SimOptions, jobs: &[String]) -> Result<Vec<Prepared>, Exit> {
+fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Vec<Prepared>, Exit> {
     let axes: Result<Vec<Axis>, String> = options.sweep.iter().map(|text| Axis::parse("--sweep", text)).collect();
     let axes =
         axes.and_then(|axes| grid::check("--sweep", &axes).map(|()| axes)).map_err(|problem| unsimulated(&problem))?;
     let prepare = |settings: Vec<(String, String)>| {
-        let scene = point(&options.run, jobs, &settings).map_err(|problems| {
+        let scene = point(&options.run, (jobs, outside), &settings).map_err(|problems| {
             diagnostics::print(&problems);
             Exit::usage(&format!("with {}", words_of(&settings)))
         })?;
@@ -175,8 +188,12 @@ fn points(options: &SimOptions, jobs: &[String]) -> Result<Vec<Prepared>, Exit> 
 }
 
 /// The simulation of one point.
-fn point(options: &RunOptions, jobs: &[String], settings: &[(String, String)]) -> Result<Scene, Vec<Diagnostic>> {
-    let words = JobWords { jobs, sections: &options.of_jobs.section, around: around(options.on.as_deref()) };
+fn point(
+    options: &RunOptions,
+    (jobs, outside): (&[String], &Outside),
+    settings: &[(String, String)],
+) -> Result<Scene, Vec<Diagnostic>> {
+    let words = JobWords { jobs, sections: &options.of_jobs.section, around: around(options.on.as_deref()), outside };
     Scene::set(words.with(settings)?, Seeds::new(options.conduct.seed))
 }
 
@@ -185,6 +202,7 @@ pub(crate) struct JobWords<'a> {
     pub(crate) jobs: &'a [String],
     pub(crate) sections: &'a [String],
     pub(crate) around: Around,
+    pub(crate) outside: &'a Outside,
 }
 
 impl JobWords<'_> {
@@ -194,7 +212,7 @@ impl JobWords<'_> {
         let is_option = |key: &str| !job::table::find_all(key).is_empty();
         let mut around = self.around.clone();
         around.after.extend(settings.iter().filter(|(key, _)| is_option(key)).cloned());
-        let parsed = job::parse_job_arguments(self.jobs, self.sections, &around, Dialect::Strict, &Outside);
+        let parsed = job::parse_job_arguments(self.jobs, self.sections, &around, Dialect::Strict, self.outside);
         let (mut plan, _) = parsed.into_result()?;
         for (key, value) in settings.iter().filter(|(key, _)| !is_option(key)) {
             let key = of_volume(key).unwrap_or_else(|| key.clone());

@@ -2,12 +2,33 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-/// Job files from the disk, variables from the environment, figures from this host.
-pub(crate) struct Outside;
+use job::{Dialect, Words};
 
-impl job::Source for Outside {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+/// Job files from the disk, variables from the environment, figures from this host. A file is read once: who asks again
+/// gets the same, of standard input too.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    texts: Mutex<Vec<(String, Vec<u8>)>>,
+}
+
+impl Outside {
+    /// The jobs as they were written: what the words say, as a job file would, and the files that were read for them.
+    pub(crate) fn written(&self, words: &[String]) -> String {
+        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = Words::of(words, Dialect::Strict).text;
+        let is_only_one = written.is_empty() && texts.len() == 1;
+        for (path, text) in texts.iter() {
+            let text = String::from_utf8_lossy(text);
+            let head = if is_only_one { String::new() } else { format!("# {path}\n") };
+            let end = if text.ends_with('\n') { "" } else { "\n" };
+            written.push_str(&format!("{head}{text}{end}"));
+        }
+        written
+    }
+
+    fn read_anew(path: &str) -> Result<Vec<u8>, String> {
         let mut text = Vec::new();
         let outcome = if path == "-" {
             std::io::stdin().lock().read_to_end(&mut text).map(drop)
@@ -15,6 +36,18 @@ impl job::Source for Outside {
             std::fs::read(path).map(|read| text = read)
         };
         outcome.map(|()| text).map_err(|error| reason(&error))
+    }
+}
+
+impl job::Source for Outside {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, text)) = texts.iter().find(|(known, _)| known == path) {
+            return Ok(text.clone());
+        }
+        let text = Self::read_anew(path)?;
+        texts.push((path.to_owned(), text.clone()));
+        Ok(text)
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -53,6 +53,12 @@ pub(crate) fn tell(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+/// The same with a line that may be left unread.
+pub(crate) fn tell_faintly(line: &str) {
+    let line = if Terminal::stderr().colour { format!("\x1b[2m{line}\x1b[0m\n") } else { format!("{line}\n") };
+    tell(&line);
+}
+
 /// Why the system refused, and what can be done about it where that is known.
 pub(crate) fn why(error: &std::io::Error) -> String {
     match engine::remedy(error) {

@@ -1,4 +1,4 @@
-//! Prices and sources, as all pages word them.
+//! Prices, sources and words of the shell, as all pages write them.
 
 use units::grouped;
 use volume::Source;
@@ -18,9 +18,27 @@ pub(crate) fn cited(source: &Source) -> String {
     }
 }
 
+/// A word of the shell.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@,%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_the_shell_are_quoted_where_they_must() {
+        assert_eq!(shell_word("/run/a.sock"), "/run/a.sock");
+        assert_eq!(shell_word("nbd+unix:///?socket=/a"), "'nbd+unix:///?socket=/a'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
 
     #[test]
     fn prices_and_sources_say_what_is_known() {

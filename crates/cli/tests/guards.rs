@@ -157,6 +157,7 @@ fn the_limit_of_file_sizes_killed_the_run() {
             let mut limited = Command::new("sh");
             limited.args(["-c", "ulimit -f 512 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_fathom"), face]);
             let line = format!("--name=a --filename=big --size=2m --ioengine=psync {rest}");
+            limited.env("FATHOM_NO_RECORD", "1");
             let outcome = run(limited.args(words(&line)).current_dir(&scratch)).expect_code(code);
             assert!(outcome.stderr.contains("raise the limit of file sizes (ulimit -f)"), "{}", outcome.stderr);
         }

@@ -18,6 +18,8 @@ pub(crate) struct Arguments {
     pub(crate) jobs: RawFile,
     /// Job files and where they stand.
     pub(crate) files: Vec<(String, Place)>,
+    /// Which of the words they are.
+    pub(crate) file_words: Vec<usize>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -78,6 +80,7 @@ impl Reader<'_> {
                 options_end = true;
             } else if options_end || *word == "-" || !word.starts_with('-') {
                 self.out.files.push(((*word).to_owned(), place.clone()));
+                self.out.file_words.push(self.at - 1);
             } else {
                 self.option(word, place);
             }

@@ -34,6 +34,7 @@ mod source;
 mod strict;
 pub mod table;
 mod warn;
+mod written;
 
 pub use diagnostic::{Diagnostic, Parsed, Place, Severity};
 pub use host::{Eta, HostOptions, OutputFormat};
@@ -44,6 +45,7 @@ pub use parse::{
 pub use raw::{RawFile, RawJob, RawOption};
 pub use showcmd::showcmd;
 pub use source::{Nowhere, Source};
+pub use written::Words;
 
 /// How text is read where fio's reading cannot be what was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -88,7 +88,7 @@ fn invocation(
     dialect: Dialect,
     source: &dyn Source,
 ) -> Parsed<Invocation> {
-    let Arguments { host, jobs, files, mut diagnostics } = arguments;
+    let Arguments { host, jobs, files, mut diagnostics, .. } = arguments;
     let paths: Vec<_> = files.iter().map(|(path, place)| (path.as_str(), Some(place))).collect();
     let raw = read_files(&paths, dialect, source, &mut diagnostics);
     let showcmd = if host.showcmd { show(&jobs, &raw, sections) } else { Vec::new() };

@@ -1,6 +1,6 @@
 //! What happens during a run, as JSON lines: for programs that follow it while it goes on.
 
-use record::{Outcome, Run};
+use record::{JobResult, Outcome, Run};
 use serde::Serialize;
 
 /// Something that happened. Times are in seconds since the run began unless their name says otherwise.
@@ -30,6 +30,14 @@ pub enum Event {
         bytes_per_second: [f64; 3],
         /// Operations that failed so far.
         errors: u64,
+    },
+    /// One of many is done: a probe of a sweep, a point of a grid, a step of a suite.
+    Part {
+        /// Since the first one began.
+        elapsed_s: f64,
+        /// What it brought.
+        #[serde(flatten)]
+        result: JobEnd,
     },
     /// The run has ended.
     End {
@@ -61,14 +69,17 @@ impl Event {
     /// The end of `run`.
     #[must_use]
     pub fn end(run: &Run) -> Self {
-        let jobs = run.jobs.iter().map(|job| JobEnd {
-            name: job.name.clone(),
-            iops: job.result.iops(),
-            bytes_per_second: job.result.bytes_per_second(),
-            service_mean_ns: job.result.service_mean_ns(),
-            error: job.error,
-        });
-        Self::End { unix_ms: run.taken_unix_ms, outcome: run.outcome, jobs: jobs.collect() }
+        Self::End {
+            unix_ms: run.taken_unix_ms,
+            outcome: run.outcome,
+            jobs: run.jobs.iter().map(JobEnd::from).collect(),
+        }
+    }
+
+    /// The end of each result of a part called `name`.
+    pub fn parts<'a>(name: &'a str, run: &'a Run, elapsed_s: f64) -> impl Iterator<Item = Self> + 'a {
+        let named = move |job| JobEnd { name: name.to_owned(), ..JobEnd::from(job) };
+        run.jobs.iter().map(move |job| Self::Part { elapsed_s, result: named(job) })
     }
 
     /// One line of JSON with its line feed.
@@ -78,6 +89,18 @@ impl Event {
         let mut line = serde_json::to_string(self).unwrap_or_default();
         line.push('\n');
         line
+    }
+}
+
+impl From<&JobResult> for JobEnd {
+    fn from(job: &JobResult) -> Self {
+        Self {
+            name: job.name.clone(),
+            iops: job.result.iops(),
+            bytes_per_second: job.result.bytes_per_second(),
+            service_mean_ns: job.result.service_mean_ns(),
+            error: job.error,
+        }
     }
 }
 

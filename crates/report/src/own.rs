@@ -10,10 +10,10 @@ pub(crate) fn too_new(found: u32, known: u32) -> String {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+pub(crate) struct Document<'a> {
     #[serde(flatten)]
-    run: &'a Run,
-    verdicts: &'a [Verdict],
+    pub(crate) run: &'a Run,
+    pub(crate) verdicts: &'a [Verdict],
 }
 
 /// A run with what was found in it, as one JSON document on several lines. [`record::from_json`] reads the run back.

@@ -9,6 +9,7 @@ use crate::modelled;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::sim::{self, JobWords, Scene};
+use crate::source::Outside;
 
 /// Blocks of this many bytes are meant where nobody says.
 const BLOCK_BYTES: u32 = 4096;
@@ -119,7 +120,13 @@ impl Expected {
             format!("--runtime={}us", (seconds * 1e6).ceil()),
         ];
         let seeds = Seeds::new(None);
-        let plan = JobWords { jobs: &words, sections: &[], around: sim::around(Some(&self.words)) }.with(&[]).ok()?;
+        let words = JobWords {
+            jobs: &words,
+            sections: &[],
+            around: sim::around(Some(&self.words)),
+            outside: &Outside::default(),
+        };
+        let plan = words.with(&[]).ok()?;
         let mut scene = Scene::set(plan, seeds).ok()?;
         scene.drain();
         let run = scene.simulate(&scene.request(seeds, &[]), signals);

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use job::{Diagnostic, Place};
 
+use crate::exit::Exit;
 use crate::terminal::why;
 
 /// More than any report of a benchmark: what is larger is something else.
@@ -32,6 +33,12 @@ impl Unopened {
     /// A word that means no run.
     pub(super) fn unknown(path: &Path, problem: String) -> Self {
         Self { diagnostic: refused(path, problem, "give a file, or a run that is kept"), usage: true }
+    }
+
+    /// Tells of it on one line, and how the program ends.
+    pub(crate) fn told(&self, name: &str) -> Exit {
+        let problem = self.line(name);
+        if self.usage { Exit::usage(&problem) } else { Exit::environment(&problem) }
     }
 
     /// On one line.

@@ -23,6 +23,13 @@ impl Fact {
 
 const MEASURING: &[&str] = &["run", "sim", "sweep", "fio"];
 
+/// Commands that leave a run behind.
+const MADE: &[&str] = &["run", "sim", "sweep", "suite"];
+/// Those, and the one that removes runs.
+const PRUNING: &[&str] = &["run", "sim", "sweep", "suite", "runs"];
+/// Commands that keep runs or read them.
+const KEEPING: &[&str] = &["run", "sim", "sweep", "suite", "runs", "report", "compare", "gate", "explain"];
+
 /// Variables of the environment.
 pub(super) const ENVIRONMENT: &[Fact] = &[
     fact("NO_COLOR", &[], "Set to anything: no colours."),
@@ -33,6 +40,19 @@ pub(super) const ENVIRONMENT: &[Fact] = &[
         "NAME",
         MEASURING,
         "Any variable: `${NAME}` in a job file stands for its value. One that is not set is an error.",
+    ),
+    fact("FATHOM_HOME", KEEPING, "Runs are kept in `runs` below it."),
+    fact(
+        "XDG_DATA_HOME",
+        KEEPING,
+        "Without `FATHOM_HOME` runs are kept in `fathom/runs` below it; `~/.local/share` where it is not set.",
+    ),
+    fact("FATHOM_NO_RECORD", MADE, "Set to anything: no run is kept."),
+    fact("FATHOM_KEEP_FOR", PRUNING, "How old runs become, such as `90d`; a year where it is not set, or `unlimited`."),
+    fact(
+        "FATHOM_KEEP_SIZE",
+        PRUNING,
+        "How much all runs may take, such as `10GiB`; 4 GiB where it is not set, or `unlimited`.",
     ),
     fact(
         "XDG_STATE_HOME",
@@ -45,6 +65,7 @@ pub(super) const ENVIRONMENT: &[Fact] = &[
 
 /// Files that are read or left behind.
 pub(super) const FILES: &[Fact] = &[
+    fact("$XDG_DATA_HOME/fathom/runs/", KEEPING, "A folder for each run that was kept."),
     fact(
         "$XDG_STATE_HOME/fathom/suites/",
         &["suite"],

@@ -14,6 +14,7 @@ use super::args::{Pattern, PlanOptions};
 use crate::block::block_bytes;
 use crate::diagnostics;
 use crate::sim::{self, JobWords};
+use crate::source::Outside;
 
 /// A need, and the arithmetic behind it.
 pub(super) struct Question {
@@ -258,7 +259,7 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
 fn of_job(name: &str) -> Result<Derived, Vec<Diagnostic>> {
     let words = [name.to_owned()];
     let around = sim::around(Some("custom,size=1PiB"));
-    let plan = JobWords { jobs: &words, sections: &[], around }.with(&[])?;
+    let plan = JobWords { jobs: &words, sections: &[], around, outside: &Outside::default() }.with(&[])?;
     let Some(job) = plan.jobs.first() else {
         return Err(vec![Diagnostic::error("plan", format!("{name} has no jobs"))]);
     };

@@ -7,6 +7,7 @@ use crate::modelled::with_key;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::sim::{self, JobWords, Scene};
+use crate::source::Outside;
 
 /// As many operations settle a mean to a hundredth.
 const OPERATIONS: f64 = 12_000.0;
@@ -22,7 +23,8 @@ const MACHINES_MAX: u32 = 256;
 pub(super) fn simulate(trial: &Trial, seed: u64, signals: &Signals) -> Option<Outcome> {
     let seeds = Seeds::new(Some(seed));
     let words = words(trial);
-    let plan = JobWords { jobs: &words, sections: &[], around: sim::around(None) }.with(&[]).ok()?;
+    let words = JobWords { jobs: &words, sections: &[], around: sim::around(None), outside: &Outside::default() };
+    let plan = words.with(&[]).ok()?;
     let mut scene = Scene::set(plan, seeds).ok()?;
     scene.drain();
     let run = scene.simulate(&scene.request(seeds, &[]), signals);

@@ -8,6 +8,7 @@ use units::Bytes;
 
 use super::figures::Known;
 use super::places::Open;
+use crate::words::shell_word;
 
 /// All of it.
 pub(super) fn hints(
@@ -30,7 +31,7 @@ pub(super) fn hints(
             line(&mut text, program, &command);
         }
     }
-    line(&mut text, "statistics", &format!("fathom serve --stats {}", quoted(&control.display().to_string())));
+    line(&mut text, "statistics", &format!("fathom serve --stats {}", shell_word(&control.display().to_string())));
     if let Some(address) = metrics {
         line(&mut text, "metrics", &format!("curl http://{address}/metrics"));
     }
@@ -47,7 +48,7 @@ fn commands(known: &Known, place: &Open) -> Vec<(&'static str, String)> {
     let uri = known.uris.first().map_or("", String::as_str);
     // Where the authority is that has signed, only the user knows; fio does not let an address say it.
     let trusting = if encrypted { format!("{uri}?tls-certificates=DIRECTORY") } else { uri.to_owned() };
-    let (uri, trusting) = (quoted(uri), quoted(&trusting));
+    let (uri, trusting) = (shell_word(uri), shell_word(&trusting));
     let size = known.size_bytes.min(Bytes::GIB);
     let fio = format!(
         "fio --name=test --ioengine=nbd --uri={uri} --rw=randread --bs=4k --iodepth=16 --size={size} --thread \
@@ -65,32 +66,9 @@ fn commands(known: &Known, place: &Open) -> Vec<(&'static str, String)> {
 /// How the kernel becomes a client.
 fn kernels(known: &Known, place: &Open) -> String {
     let server = match place {
-        Open::Unix(path) => format!("-unix {}", quoted(&path.display().to_string())),
+        Open::Unix(path) => format!("-unix {}", shell_word(&path.display().to_string())),
         Open::Tcp { address, .. } => format!("{} {}", address.ip(), address.port()),
     };
-    let name = if known.name.is_empty() { String::new() } else { format!(" -N {}", quoted(&known.name)) };
+    let name = if known.name.is_empty() { String::new() } else { format!(" -N {}", shell_word(&known.name)) };
     format!("nbd-client {server} /dev/nbd0{name}")
-}
-
-/// A word of the shell.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_the_shell_are_quoted_where_they_must() {
-        assert_eq!(quoted("/run/a.sock"), "/run/a.sock");
-        assert_eq!(quoted("nbd+unix:///?socket=/a"), "'nbd+unix:///?socket=/a'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

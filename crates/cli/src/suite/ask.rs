@@ -109,7 +109,7 @@ impl Question {
         // One result for each step, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
         let args: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();
-        let parsed = job::parse_job_arguments(&args, &[], &around, Dialect::Strict, &Outside);
+        let parsed = job::parse_job_arguments(&args, &[], &around, Dialect::Strict, &Outside::default());
         let (mut plan, _) = parsed.into_result().map_err(|problems| self.located(step, place, problems))?;
         for job in &mut plan.jobs {
             job.extent.runtime = self.scaled_time(job.extent.runtime);
@@ -194,7 +194,7 @@ impl Question {
 /// Bytes of a size as fio writes it.
 pub(super) fn bytes_of(text: &str) -> Result<u64, String> {
     let words = ["--name=size".to_owned(), format!("--size={text}")];
-    let parsed = job::parse_job_arguments(&words, &[], &Around::default(), Dialect::Strict, &Outside);
+    let parsed = job::parse_job_arguments(&words, &[], &Around::default(), Dialect::Strict, &Outside::default());
     let remedy = "write it as fio does: 100g";
     let (plan, _) = parsed.into_result().map_err(|problems| {
         let said = problems.first().map_or(String::new(), |problem| problem.message.clone());

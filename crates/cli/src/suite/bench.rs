@@ -67,14 +67,15 @@ impl Bench<'_> {
         Ok(text)
     }
 
-    /// Carries the step out, on a model with the credits that are left there; `None` where somebody wanted it to end.
+    /// Carries the step out, on a model with the credits that are left there: what it brought, and the record of it;
+    /// `None` where somebody wanted it to end.
     pub(super) fn carry_out(
         &self,
         place: Place,
         signals: &Signals,
         display: &mut Display,
         credits: &mut Credits,
-    ) -> Option<Outcome> {
+    ) -> Option<(Outcome, Option<Run>)> {
         let ran = match place {
             Place::Host => self.on_host(signals, display),
             Place::Model => self.on_model(signals, display, credits),
@@ -84,8 +85,8 @@ impl Bench<'_> {
         }
         let figures: Vec<Figure> = self.step.figures.iter().map(|measured| measured.figure).collect();
         Some(match ran.and_then(usable) {
-            Ok(run) => Outcome::of(&run, &analyse::analyse(&run), &figures),
-            Err(reason) => Outcome::Failed(reason),
+            Ok(run) => (Outcome::of(&run, &analyse::analyse(&run), &figures), Some(run)),
+            Err(reason) => (Outcome::Failed(reason), None),
         })
     }
 

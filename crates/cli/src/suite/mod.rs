@@ -15,21 +15,28 @@ mod state;
 pub(crate) use builtin::names;
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use analyse::knee::steady::Window;
+use record::{Note, Run};
+use report::Event;
 use report::suite::{Document, Outcome, Row};
+use store::Kind;
 
 use crate::args::PageFormat;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
+use crate::home;
+use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
-use crate::outputs::{self, OF_A_SUITE, Output};
+use crate::outputs::{self, IN_FILES, OF_A_SUITE, Output};
 use crate::refusal::Refusal;
 use crate::run;
 use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
+use crate::worker::unix_ms;
 use args::{RunOptions, SuiteCommand, SuiteOptions};
 use ask::{Place, Question};
 use bench::Bench;
@@ -61,21 +68,36 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     let signals = Signals::listen()?;
     let state = kept.unwrap_or_else(|| State::new(&question, seed));
     let display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
-    let mut session = Session { question: &question, state, path, signals: &signals, display };
+    let began = unix_ms();
+    let mut session = Session {
+        question: &question,
+        state,
+        path,
+        signals: &signals,
+        display,
+        parts: Vec::new(),
+        begun: Instant::now(),
+    };
+    session.display.tell(&Event::Start { unix_ms: began, command_line: run::command_line(words) });
     if session.state.done() > 0 {
         session.display.say(&format!("going on: {} steps were done before", session.state.done()));
     }
     let ended = session.all_steps();
-    let Session { state, path, display, .. } = session;
-    drop(display.end());
+    let Session { mut state, path, mut display, parts, .. } = session;
+    display.close();
     let document = document(&question, &state, words, ended.is_ok_and_finished());
+    let keeping = options.conduct.records().then(|| keepsake(&document, parts, &state, &mut display, (words, began)));
+    let keeping = keeping.map(|keepsake| Keepsake { attached: attached(&question, &document), ..keepsake }.keep());
     let (exit, written) = conclude(options, &document, &mut files);
+    state.kept = keep::tell(keeping).or(state.kept);
     match ended {
         Ended::Unkept(problem) => {
             tell(&format!("fathom: {problem}\n"));
             Ok(Exit::Environment)
         }
         Ended::Signal(signal) => {
+            // So that the record of the rest can be completed by that of the beginning.
+            let _ = state.save(&path);
             tell(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
             Ok(Exit::Signal(signal))
         }
@@ -150,6 +172,9 @@ struct Session<'a> {
     path: PathBuf,
     signals: &'a Signals,
     display: Display,
+    /// The records of the steps that were carried out now, with their names.
+    parts: Vec<(String, Run)>,
+    begun: Instant,
 }
 
 /// How it ended.
@@ -208,7 +233,8 @@ impl Session<'_> {
         let bench = Bench { question: self.question, step, seeds };
         for place in self.question.places() {
             let outcome = bench.carry_out(place, self.signals, &mut self.display, &mut taken.credits);
-            let Some(outcome) = outcome else { return self.signals.end().map(Ended::Signal) };
+            let Some((outcome, run)) = outcome else { return self.signals.end().map(Ended::Signal) };
+            run.into_iter().for_each(|run| self.add_part(step, round, place, run));
             if let Outcome::Failed(reason) = &outcome {
                 self.display.warn(&format!("fathom: {}: failed: {reason}; the other steps go on\n", step.name));
             }
@@ -220,6 +246,58 @@ impl Session<'_> {
         self.state.add(taken);
         self.state.save(&self.path).err().map(Ended::Unkept)
     }
+}
+
+impl Session<'_> {
+    fn add_part(&mut self, step: &Step, round: usize, place: Place, run: Run) {
+        let of_round = if round > 0 { format!("@{round}") } else { String::new() };
+        let is_beside = place == Place::Model && self.question.target.is_some();
+        let name = format!("{}{of_round}{}", step.name, if is_beside { ":model" } else { "" });
+        let elapsed_s = self.begun.elapsed().as_secs_f64();
+        Event::parts(&name, &run, elapsed_s).for_each(|event| self.display.tell(&event));
+        self.parts.push((name, run));
+    }
+}
+
+/// What is kept of a suite: the steps that were carried out now, behind those that an earlier command has kept.
+fn keepsake(
+    document: &Document,
+    parts: Vec<(String, Run)>,
+    state: &State,
+    display: &mut Display,
+    (words, began_unix_ms): (&[String], u64),
+) -> Keepsake {
+    let done_now = parts.len();
+    let mut run = keep::of_parts(parts, words, Some(document.seed));
+    let earlier = state.kept.as_deref().and_then(|id| home::store().ok()??.load(id).ok());
+    let is_whole = earlier.is_some() || done_now >= state.done();
+    if let Some(earlier) = earlier {
+        run = Run { command_line: run.command_line.clone(), seed: run.seed, ..earlier.run.then(run) };
+    }
+    if !is_whole {
+        let text = "steps that were done by an earlier command are in suite.json alone";
+        run.notes.push(Note { job: None, text: text.to_owned() });
+    }
+    run.outcome = match document.finished {
+        false => record::Outcome::Interrupted,
+        true if has_failed(document) => record::Outcome::Failed,
+        true => record::Outcome::Completed,
+    };
+    display.tell(&Event::end(&run));
+    let told = outcomes(document).flat_map(Outcome::findings).max_by_key(|told| told.severity);
+    Keepsake {
+        events: display.take_events(),
+        verdict: told.map(|told| told.code.clone()),
+        ..Keepsake::of(Kind::Suite, &document.suite, run, began_unix_ms)
+    }
+}
+
+fn attached(question: &Question, document: &Document) -> Vec<(&'static str, String)> {
+    vec![
+        (keep::SUITE, report::suite::json(document)),
+        (keep::TEXT, report::suite::text(document, IN_FILES)),
+        ("suite.toml", question.suite.text.text.to_string()),
+    ]
 }
 
 /// The first figure of a step in each of the first `rounds` rounds; `None` where one failed.

@@ -23,6 +23,9 @@ pub(super) struct State {
     /// What everything random derives from.
     pub(super) seed: u64,
     taken: Vec<Taken>,
+    /// Under which id an earlier command has kept the records of its steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kept: Option<String>,
 }
 
 /// A step that is done.
@@ -43,7 +46,7 @@ pub(super) type Credits = BTreeMap<String, u64>;
 
 impl State {
     pub(super) fn new(question: &Question, seed: u64) -> Self {
-        Self { fathom_suite_state: SCHEMA, asked: asked(question), seed, taken: Vec::new() }
+        Self { fathom_suite_state: SCHEMA, asked: asked(question), seed, taken: Vec::new(), kept: None }
     }
 
     /// What is kept at a path, if anything is.

@@ -11,9 +11,12 @@ use crate::modelled::{self, Use};
 use crate::refusal::Refusal;
 use crate::seeds::Seeds;
 use crate::sim::{self, JobWords};
+use crate::source::Outside;
+use crate::{preview, trial};
 
 /// The options of a sweep, understood.
 pub(crate) struct Question {
+    outside: Outside,
     jobs: Vec<String>,
     sections: Vec<String>,
     around: Around,
@@ -28,6 +31,8 @@ pub(crate) struct Question {
 
 /// What a sweep does where nobody says anything: the load that providers state their IOPS for.
 const DEFAULTS: [(&str, &str); 3] = [("rw", "randread"), ("bs", "4k"), ("direct", "1")];
+/// The name of a job that has none.
+const UNNAMED: &str = "sweep";
 /// The deepest depth where nobody names one.
 const DEPTH_MAX: u32 = 4096;
 /// The same on devices: blk-mq queues are seldom deeper.
@@ -66,7 +71,10 @@ impl Question {
         if options.on.is_none() {
             around.before.push(("ioengine".to_owned(), default_engine().to_owned()));
         }
+        // One result for each probe, whatever the number of its workers.
+        around.after.push(("group_reporting".to_owned(), "1".to_owned()));
         let mut question = Self {
+            outside: Outside::default(),
             jobs: jobs.to_vec(),
             sections: options.of_jobs.section.clone(),
             around,
@@ -86,7 +94,7 @@ impl Question {
     fn name_the_job(&mut self) {
         let unnamed = |problems: Vec<Diagnostic>| problems.iter().all(|problem| problem.code == job::NO_JOBS);
         if self.plan(&[], None).err().is_some_and(unnamed) {
-            self.jobs.push("--name=sweep".to_owned());
+            self.jobs.push(format!("--name={UNNAMED}"));
         }
     }
 
@@ -97,10 +105,23 @@ impl Question {
 
     /// The jobs under some settings, and with one probe's depth and time.
     pub(crate) fn plan(&self, settings: &[(String, String)], shape: Option<&Shape>) -> Result<Plan, Vec<Diagnostic>> {
-        let words = JobWords { jobs: &self.jobs, sections: &self.sections, around: self.around.clone() };
+        let Self { jobs, sections, around, outside, .. } = self;
+        let words = JobWords { jobs, sections, around: around.clone(), outside };
         let mut settings = settings.to_vec();
         settings.extend(shape.map(Shape::options).unwrap_or_default());
         words.with(&settings)
+    }
+
+    /// What it is about: its file, its job or, where nobody named one, what it is measured on.
+    pub(crate) fn name(&self, plan: &Plan) -> String {
+        let name = trial::name_of(&self.jobs, plan);
+        let is_unnamed = name == UNNAMED;
+        plan.jobs.first().filter(|_| is_unnamed).map_or(name, preview::target)
+    }
+
+    /// The job as it was written.
+    pub(crate) fn written(&self) -> String {
+        self.outside.written(&self.jobs)
     }
 
     /// What the search may do.

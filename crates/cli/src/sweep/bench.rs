@@ -29,8 +29,8 @@ pub(crate) struct Bench<'a> {
     settings: Vec<(String, String)>,
     plan: Plan,
     place: Place,
-    /// What the deepest probe brought beside its reading, and its depth.
-    deepest: Option<(u32, Run)>,
+    /// What its probes brought beside their readings, each with its depth.
+    taken: Vec<(u32, Run)>,
 }
 
 enum Place {
@@ -57,7 +57,7 @@ impl<'q> Bench<'q> {
             (true, false) => Place::Virtual,
             (false, _) => Place::Host,
         };
-        let bench = Self { question, settings, plan, place, deepest: None };
+        let bench = Self { question, settings, plan, place, taken: Vec::new() };
         let deepest = bench.settings().most / bench.workers() * bench.workers();
         // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
         for depth in [bench.workers(), deepest.max(bench.workers())] {
@@ -164,12 +164,20 @@ impl<'q> Bench<'q> {
             }
         };
         let readings = runs.iter().map(reading).collect();
-        for (run, probe) in runs.into_iter().zip(probes) {
-            if self.deepest.as_ref().is_none_or(|(depth, _)| probe.depth >= *depth) {
-                self.deepest = Some((probe.depth, run));
-            }
-        }
+        self.taken.extend(probes.iter().map(|probe| probe.depth).zip(runs));
         Ok(readings)
+    }
+
+    /// The last probes with their names, so many.
+    pub(crate) fn latest(&self, count: usize) -> impl Iterator<Item = (String, &Run)> {
+        let settings: String = self.settings.iter().map(|(key, value)| format!("{key}={value} ")).collect();
+        let latest = &self.taken[self.taken.len().saturating_sub(count)..];
+        latest.iter().map(move |(depth, run)| (format!("{settings}depth={depth}"), run))
+    }
+
+    /// All probes with their names.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (String, Run)> {
+        self.latest(self.taken.len()).map(|(name, run)| (name, run.clone()))
     }
 
     fn request<'a>(&self, scene: &'a Scene, seconds: f64) -> Request<'a> {
@@ -244,7 +252,7 @@ impl<'q> Bench<'q> {
     }
 
     fn deepest(&self) -> Option<&Run> {
-        self.deepest.as_ref().map(|(_, run)| run)
+        self.taken.iter().max_by_key(|(depth, _)| *depth).map(|(_, run)| run)
     }
 
     /// Why the figures may not mean what they seem to: what is wrong with the load or with what it went to. That a probe

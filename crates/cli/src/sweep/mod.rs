@@ -6,21 +6,29 @@ mod advice;
 mod ask;
 mod bench;
 
+use std::time::Instant;
+
 use analyse::Severity;
+use analyse::knee::Curve;
 use analyse::knee::search::{Search, Settings};
+use record::Outcome;
+use report::Event;
 use report::sweep::{Document, Sweep};
+use store::Kind;
 
 use crate::args::SweepOptions;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
+use crate::keep::{self, Keepsake};
 use crate::onlookers::Invited;
-use crate::outputs::{self, OF_A_SWEEP, Output};
+use crate::outputs::{self, IN_FILES, OF_A_SWEEP, Output};
 use crate::preview;
 use crate::refusal::Refusal;
 use crate::run;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
+use crate::worker::unix_ms;
 use ask::Question;
 use bench::Bench;
 
@@ -40,11 +48,43 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?;
     let mut display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
+    let (began, command_line) = (unix_ms(), run::command_line(words));
+    display.tell(&Event::Start { unix_ms: began, command_line: command_line.clone() });
     let sweeps = search_all(&mut benches, &signals, &mut display);
-    drop(display.end());
+    display.close();
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
-    let document = Document { command_line: run::command_line(words), seed: question.seed(&benches), sweeps };
-    Ok(conclude(options, &document, &mut files, &signals))
+    let document = Document { command_line, seed: question.seed(&benches), sweeps };
+    let keeping = options.conduct.records().then(|| {
+        let mut run = keep::of_parts(benches.iter().flat_map(Bench::parts).collect(), words, Some(document.seed));
+        run.outcome = signals.end().map_or(run.outcome, |_| Outcome::Interrupted);
+        display.tell(&Event::end(&run));
+        let name = benches.first().map(|bench| question.name(bench.plan())).unwrap_or_default();
+        Keepsake {
+            job: question.written(),
+            events: display.take_events(),
+            verdict: verdict(&document.sweeps),
+            attached: vec![
+                (keep::SWEEP, report::sweep::json(&document)),
+                (keep::TEXT, report::sweep::text(&document, IN_FILES)),
+            ],
+            ..Keepsake::of(Kind::Sweep, &name, run, began)
+        }
+        .keep()
+    });
+    let exit = conclude(options, &document, &mut files, &signals);
+    keep::tell(keeping);
+    Ok(exit)
+}
+
+/// What was found, in a word: why it is not to be trusted, or the knee of the first curve.
+fn verdict(sweeps: &[Sweep]) -> Option<String> {
+    let gravest = sweeps.iter().flat_map(|sweep| &sweep.findings).max_by_key(|finding| finding.severity);
+    gravest.map(|finding| finding.code.name().to_owned()).or_else(|| match &sweeps.first()?.fit.curve {
+        Curve::Knee(knee) => Some(format!("knee at {}", units::count(knee.depth.value.round()))),
+        Curve::Flat { .. } => Some("flat".to_owned()),
+        Curve::Unsaturated { .. } | Curve::PowerLaw { .. } => Some("no knee".to_owned()),
+        Curve::Unknown => None,
+    })
 }
 
 /// One search after the other, as many as were begun before somebody wanted it to end.
@@ -64,6 +104,7 @@ fn search(bench: &mut Bench<'_>, signals: &Signals, display: &mut Display) -> Re
     let settings = bench.settings();
     let budget_s = settings.budget_s;
     let mut search = Search::new(Settings { step: bench.workers(), ..settings });
+    let begun = Instant::now();
     loop {
         let probes: Vec<_> = std::iter::from_fn(|| search.next_probe()).take(bench.side_by_side()).collect();
         if probes.is_empty() {
@@ -71,6 +112,9 @@ fn search(bench: &mut Bench<'_>, signals: &Signals, display: &mut Display) -> Re
         }
         display.say(&progress(&search, &probes, budget_s));
         let readings = bench.measure(&probes, signals, display)?;
+        for (name, run) in bench.latest(probes.len()) {
+            Event::parts(&name, run, begun.elapsed().as_secs_f64()).for_each(|event| display.tell(&event));
+        }
         if signals.end().is_some() {
             break;
         }

@@ -1,0 +1,73 @@
+//! Where something took place: this host, and what its files and devices stand on.
+
+use std::path::Path;
+
+use engine::probe::{self, LayerKind};
+use record::{Device, Environment, Filesystem, Ground, Host, Run, TargetKind};
+
+/// The surroundings of a run that began at this time, also where its time was virtual.
+pub(crate) fn of(run: &Run, began_unix_ms: u64) -> Environment {
+    let facts = probe::host(root());
+    let mut environment = Environment::of(run);
+    let on_device = |kind| matches!(kind, TargetKind::Regular | TargetKind::Block | TargetKind::Memory);
+    let places = environment.targets.iter().filter(|target| on_device(target.kind));
+    environment.grounds = places.filter_map(|target| ground(&target.path)).collect();
+    Environment {
+        directory: std::env::current_dir().map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned()),
+        host: Host { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus },
+        memory_bytes: facts.memory_bytes,
+        started_unix_ms: began_unix_ms,
+        utc_offset_s: jiff::Zoned::now().offset().seconds(),
+        ..environment
+    }
+}
+
+/// Where `/sys` and `/proc` are.
+fn root() -> &'static Path {
+    Path::new("/")
+}
+
+fn ground(path: &str) -> Option<Ground> {
+    let stack = probe::stack(root(), path).ok()?;
+    let is_device = path.starts_with("/dev/") && stack.bottom.is_none();
+    let filesystem = stack.mounts.into_iter().next().filter(|_| !is_device).map(|mount| Filesystem {
+        kind: mount.filesystem,
+        at: mount.at.to_string_lossy().into_owned(),
+        source: mount.source,
+        options: mount.options,
+    });
+    Some(Ground { path: path.to_owned(), filesystem, devices: stack.layers.iter().map(device).collect() })
+}
+
+fn device(layer: &probe::Layer) -> Device {
+    let (name, queue) = (&layer.name, probe::queue(root(), &layer.name));
+    let probe::Identity { serial, firmware } = probe::identity(root(), name);
+    let backing_file = match &layer.kind {
+        LayerKind::Loop(file) => Some(file.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    let kind = match layer.kind {
+        LayerKind::Partition(_) => "partition",
+        LayerKind::Mapping => "mapping",
+        LayerKind::Raid => "raid",
+        LayerKind::Loop(_) => "loop",
+        LayerKind::Disk => "disk",
+    };
+    Device {
+        name: name.clone(),
+        kind: kind.to_owned(),
+        bytes: layer.bytes,
+        model: layer.model.clone(),
+        serial,
+        firmware,
+        backing_file,
+        scheduler: queue.scheduler.ok().map(|(chosen, _)| chosen),
+        nr_requests: queue.nr_requests.ok(),
+        device_depth: queue.device_depth.ok(),
+        hardware_queues: queue.hardware_queues.ok().map(|queues| queues.len() as u32),
+        rotational: queue.rotational.ok(),
+        write_cache: queue.write_cache.ok(),
+        logical_block_bytes: queue.logical_block_bytes.ok(),
+        physical_block_bytes: queue.physical_block_bytes.ok(),
+    }
+}

@@ -1,0 +1,221 @@
+//! The step between a record and its print: what was carried out is kept in the store.
+//!
+//! It is done beside the printing, on a thread of its own, and nobody waits for it longer than [`PATIENCE`]: the store may
+//! be locked by somebody who was stopped, or its disk be slow. What cannot be kept is one warning and fails nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use analyse::Verdict;
+use record::Run;
+use report::Event;
+use store::{Kind, Retention, Store};
+
+use crate::results::tool;
+use crate::run::command_line;
+use crate::terminal;
+use crate::worker::unix_ms;
+use crate::{environment, home, retention};
+
+/// How long the end of the program is put off at most.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How much of that is spent on a lock.
+const PATIENCE_WITH_LOCKS: Duration = Duration::from_millis(1500);
+
+/// The text that was printed of a sweep, a grid or a suite.
+pub(crate) const TEXT: &str = "report.txt";
+/// The documents of what has many parts, beside the record of the parts.
+pub(crate) const SWEEP: &str = "sweep.json";
+pub(crate) const GRID: &str = "grid.json";
+pub(crate) const SUITE: &str = "suite.json";
+
+/// What is kept of something that was carried out.
+#[derive(Debug)]
+pub(crate) struct Keepsake {
+    pub(crate) kind: Kind,
+    /// What it is about.
+    pub(crate) name: String,
+    pub(crate) run: Run,
+    /// When it began, also where time was virtual.
+    pub(crate) began_unix_ms: u64,
+    /// The jobs as they were written.
+    pub(crate) job: String,
+    /// What was told while it went on, JSON lines.
+    pub(crate) events: String,
+    /// What was found, in a word.
+    pub(crate) verdict: Option<String>,
+    /// Files of other names.
+    pub(crate) attached: Vec<(&'static str, String)>,
+}
+
+impl Keepsake {
+    /// A run with nothing beside it yet.
+    pub(crate) fn of(kind: Kind, name: &str, run: Run, began_unix_ms: u64) -> Self {
+        Self {
+            kind,
+            name: name.to_owned(),
+            run,
+            began_unix_ms,
+            job: String::new(),
+            events: String::new(),
+            verdict: None,
+            attached: Vec::new(),
+        }
+    }
+
+    /// Begins to keep it where the user's runs are.
+    pub(crate) fn keep(self) -> Keeping {
+        let place = match home::runs() {
+            Ok(place) => place,
+            Err(problem) => return Keeping::failed(PathBuf::new(), problem),
+        };
+        let (sender, outcome) = mpsc::channel();
+        let root = place.clone();
+        let keep = move || {
+            // Nobody listens any more where it took too long.
+            let _ = sender.send(self.put(root));
+        };
+        match thread::Builder::new().name("keep".to_owned()).spawn(keep) {
+            Ok(_) => Keeping { place, state: State::Going(outcome) },
+            Err(error) => Keeping::failed(place, format!("cannot start a thread: {error}")),
+        }
+    }
+
+    fn put(self, root: PathBuf) -> Result<Kept, String> {
+        let told = |error: store::Error| error.to_string();
+        let store = Store::open(root).map_err(told)?.with_patience(PATIENCE_WITH_LOCKS);
+        let id = self.write(&store).map_err(told)?;
+        // What cannot be removed now is there for the next run to remove.
+        let problem = retention::from_environment()
+            .map(|retention| store.retain(Retention { latest: 1, ..retention }, unix_ms()))
+            .err();
+        Ok(Kept { id, problem })
+    }
+
+    fn write(&self, store: &Store) -> Result<String, store::Error> {
+        let mut writer = store.begin(self.kind, &self.name)?;
+        if !self.job.is_empty() {
+            writer.job(&self.job)?;
+        }
+        for line in self.events.lines() {
+            writer.event(line)?;
+        }
+        for (name, text) in &self.attached {
+            writer.attach(name, text.as_bytes())?;
+        }
+        if let Some(verdict) = &self.verdict {
+            writer.verdict(verdict);
+        }
+        writer.added_at(unix_ms());
+        writer.finish_in(&self.run, &environment::of(&self.run, self.began_unix_ms))
+    }
+}
+
+/// Something that is in the store.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) id: String,
+    /// What is wrong with the settings of retention.
+    problem: Option<String>,
+}
+
+/// Something that is being kept.
+pub(crate) struct Keeping {
+    place: PathBuf,
+    state: State,
+}
+
+enum State {
+    Going(Receiver<Outcome>),
+    Done(Outcome),
+}
+
+/// What became of it; why it is not kept, on one line.
+type Outcome = Result<Kept, String>;
+
+impl Keeping {
+    fn failed(place: PathBuf, problem: String) -> Self {
+        Self { place, state: State::Done(Err(problem)) }
+    }
+
+    /// Waits until it is kept, but not long.
+    pub(crate) fn settle(self) -> Self {
+        let Self { place, state } = self;
+        let outcome = match state {
+            State::Done(outcome) => outcome,
+            State::Going(outcome) => outcome.recv_timeout(PATIENCE).unwrap_or_else(|error| Err(late(&place, error))),
+        };
+        Self { place, state: State::Done(outcome) }
+    }
+
+    fn end(self) -> Outcome {
+        match self.settle().state {
+            State::Done(outcome) => outcome,
+            State::Going(_) => Err(BROKEN.to_owned()),
+        }
+    }
+}
+
+const BROKEN: &str = "the thread that keeps it broke down: please report this with the message above";
+
+fn late(place: &Path, error: RecvTimeoutError) -> String {
+    match error {
+        RecvTimeoutError::Disconnected => BROKEN.to_owned(),
+        RecvTimeoutError::Timeout => {
+            let waited_s = PATIENCE.as_secs();
+            format!("{}: not done after {waited_s} s: look at its disk, or {}", place.display(), home::ELSEWHERE)
+        }
+    }
+}
+
+/// What was found, in a word: the gravest of all headlines.
+pub(crate) fn verdict(verdicts: &[Verdict]) -> Option<String> {
+    let headlines = verdicts.iter().map(|verdict| &verdict.headline);
+    headlines.max_by_key(|finding| finding.severity).map(|finding| finding.code.name().to_owned())
+}
+
+/// One record of many parts, each with its name.
+pub(crate) fn of_parts(parts: Vec<(String, Run)>, words: &[String], seed: Option<u64>) -> Run {
+    Run { schema: record::SCHEMA, tool: tool(), command_line: command_line(words), seed, ..Run::of_parts(parts) }
+}
+
+/// What would have been told of parts that ran side by side.
+pub(crate) fn events_of(run: &Run, began_unix_ms: u64) -> String {
+    let begun = Event::Start { unix_ms: began_unix_ms, command_line: run.command_line.clone() };
+    begun.line() + &Event::end(run).line()
+}
+
+/// Tells on standard error under which name it is kept, or why it is not. Returns its id.
+pub(crate) fn tell(keeping: Option<Keeping>) -> Option<String> {
+    let id = tell_problems(keeping)?;
+    terminal::tell_faintly(&format!("kept as {id}; fathom report last"));
+    Some(id)
+}
+
+/// The same of the runs of several series.
+pub(crate) fn tell_series(all: impl IntoIterator<Item = Keeping>, names: &[String]) {
+    if tell_problems(all).is_some() {
+        let names = names.join(" ");
+        let then = if names.contains(' ') { "compare" } else { "report" };
+        terminal::tell_faintly(&format!("kept as {names}; fathom {then} {names}"));
+    }
+}
+
+/// Tells in one line what went wrong first, if anything did. Returns the id of the last that is kept.
+fn tell_problems(all: impl IntoIterator<Item = Keeping>) -> Option<String> {
+    let (mut last, mut problem) = (None, None);
+    for keeping in all {
+        let (id, wrong) = match keeping.end() {
+            Ok(kept) => (Some(kept.id), kept.problem),
+            Err(reason) => (None, Some(format!("this run is not kept: {reason}"))),
+        };
+        last = id.or(last);
+        problem = problem.or(wrong);
+    }
+    if let Some(problem) = problem {
+        terminal::tell(&format!("fathom: warning: {problem}\n"));
+    }
+    last
+}

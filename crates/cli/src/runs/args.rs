@@ -1,0 +1,154 @@
+//! The words of `fathom runs`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+pub(crate) const HELP: &str = "\
+Every run, sim, sweep and suite is kept in $FATHOM_HOME/runs or, where that is not set, in
+$XDG_DATA_HOME/fathom/runs (~/.local/share/fathom/runs). RUN is the id of one, the beginning or the
+last four digits of an id, `last`, the name of a series of repeats, or the path of a run's folder.
+Patterns are whole names with * and ?. WHEN is a date, a date and a time, or an age: 2026-11-21,
+2026-11-21T20:53, 12h, 7d. docs/runs.md says what is kept, and for how long.
+
+Examples:
+  fathom runs
+  fathom runs list --kind sweep --target 'nvme*' --since 7d
+  fathom runs show last
+  fathom runs import nightly.json
+  fathom runs keep 3f2a
+  fathom runs prune --older-than 90d --larger-than 1GiB --dry-run
+
+Exit codes: 0 done, 2 usage, or no such run: nothing was changed, 3 I/O or environment error";
+
+/// Options of `fathom runs`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RunsOptions {
+    #[command(subcommand)]
+    pub(super) command: Option<RunsCommand>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum RunsCommand {
+    /// The runs that are kept, the latest last
+    List(ListOptions),
+    /// What a run printed, where it took place, its job, and the command that repeats it
+    Show(ShowOptions),
+    /// Remove runs
+    Rm(Named),
+    /// Keep what fio printed, or records from elsewhere
+    Import(ImportOptions),
+    /// Exempt runs from retention
+    Keep(KeepOptions),
+    /// Remove what is old or too much
+    Prune(PruneOptions),
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct ListOptions {
+    /// Only those with this text in a name, a target or the command
+    pub(super) text: Option<String>,
+    /// Only those of this kind
+    #[arg(long, value_enum)]
+    pub(super) kind: Option<OfKind>,
+    /// Only those whose name, id or job is such
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) name: Option<String>,
+    /// Only those on such a file, device or volume
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) target: Option<String>,
+    /// Only those of such a host
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) host: Option<String>,
+    /// Only those that such a program measured: fathom, fio-3.*
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) tool: Option<String>,
+    /// Only those begun then or later
+    #[arg(long, value_name = "WHEN")]
+    pub(super) since: Option<String>,
+    /// Only those begun before
+    #[arg(long, value_name = "WHEN")]
+    pub(super) until: Option<String>,
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub(super) format: Form,
+}
+
+/// What was carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OfKind {
+    /// A measurement
+    Run,
+    /// A simulation
+    Sim,
+    /// A search for the knee, or a grid
+    Sweep,
+    /// A published benchmark
+    Suite,
+}
+
+impl From<OfKind> for store::Kind {
+    fn from(kind: OfKind) -> Self {
+        match kind {
+            OfKind::Run => Self::Run,
+            OfKind::Sim => Self::Sim,
+            OfKind::Sweep => Self::Sweep,
+            OfKind::Suite => Self::Suite,
+        }
+    }
+}
+
+/// What standard output carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Form {
+    /// For people
+    #[default]
+    Text,
+    /// One document
+    Json,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct ShowOptions {
+    /// An id, a part of one, `last`, or a folder
+    pub(super) run: String,
+    /// What standard output carries
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    pub(super) format: Form,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct Named {
+    /// Ids, parts of them, `last`, series
+    #[arg(value_name = "RUN", required = true)]
+    pub(super) runs: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct ImportOptions {
+    /// What fio printed (normal, json, json+), or a record; - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct KeepOptions {
+    #[command(flatten)]
+    pub(super) named: Named,
+    /// Give them back to retention
+    #[arg(long)]
+    pub(super) release: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct PruneOptions {
+    /// Remove runs older than this [default: FATHOM_KEEP_FOR, or a year]
+    #[arg(long, value_name = "AGE")]
+    pub(super) older_than: Option<String>,
+    /// Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(super) larger_than: Option<String>,
+    /// Say what would be removed, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}

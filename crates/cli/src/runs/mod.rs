@@ -1,0 +1,165 @@
+//! `fathom runs`: what was measured before.
+
+pub(crate) mod args;
+mod list;
+mod show;
+mod when;
+
+use store::{Entry, Filter, Reason, Retention, Store};
+use units::Bytes;
+
+use crate::exit::Exit;
+use crate::explain::open;
+use crate::outputs::say;
+use crate::recall::recall;
+use crate::terminal::{Terminal, tell};
+use crate::worker::unix_ms;
+use crate::{home, retention};
+use args::{Form, ImportOptions, KeepOptions, ListOptions, PruneOptions, RunsCommand, RunsOptions, ShowOptions};
+
+/// Lists, shows, removes, imports, keeps or prunes.
+pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
+    match &options.command {
+        None => list(&ListOptions::default()),
+        Some(RunsCommand::List(options)) => list(options),
+        Some(RunsCommand::Show(options)) => show(options),
+        Some(RunsCommand::Rm(named)) => remove(&named.runs),
+        Some(RunsCommand::Import(options)) => import(options),
+        Some(RunsCommand::Keep(options)) => keep(options),
+        Some(RunsCommand::Prune(options)) => prune(options),
+    }
+}
+
+fn list(options: &ListOptions) -> Result<Exit, Exit> {
+    let now = jiff::Zoned::now();
+    let instant = |option: &str, text: &Option<String>| {
+        let instant = text.as_deref().map(|text| when::unix_ms(text, &now).map_err(|what| format!("{option} {what}")));
+        instant.transpose().map_err(|problem| Exit::usage(&problem))
+    };
+    let filter = Filter {
+        kind: options.kind.map(store::Kind::from),
+        name: options.name.clone(),
+        host: options.host.clone(),
+        device: options.target.clone(),
+        tool: options.tool.clone(),
+        since_unix_ms: instant("--since", &options.since)?,
+        until_unix_ms: instant("--until", &options.until)?,
+        text: options.text.clone(),
+    };
+    let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
+    let store = home::store().map_err(|problem| Exit::environment(&problem))?;
+    let listing = store.map_or_else(|| Ok(store::Listing::default()), |store| store.list(&filter));
+    let listing = listing.map_err(|error| failed(&error))?;
+    Ok(say(&match options.format {
+        Form::Json => list::json(&place, &listing),
+        Form::Text => list::text(&place, &listing, &now, Terminal::stdout().style()),
+    }))
+}
+
+fn show(options: &ShowOptions) -> Result<Exit, Exit> {
+    let recalled = recall(&options.run).map_err(|problem| Exit::usage(&problem))?;
+    Ok(say(&match options.format {
+        Form::Json => show::json(&recalled),
+        Form::Text => show::text(&recalled, Terminal::stdout().style()),
+    }))
+}
+
+fn remove(words: &[String]) -> Result<Exit, Exit> {
+    let store = existing()?;
+    let ids = store.remove(&named(&store, words)?).map_err(|errors| all_failed(&errors))?;
+    Ok(say(&ids.iter().map(|id| format!("removed {id}\n")).collect::<String>()))
+}
+
+fn import(options: &ImportOptions) -> Result<Exit, Exit> {
+    let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
+    let store = Store::open(place).map_err(|error| failed(&error))?;
+    let mut worst = Exit::Good;
+    for path in &options.files {
+        let name = open::name(path);
+        let imported = match open::bytes(path) {
+            Ok(bytes) => store.import(&name, &bytes, unix_ms()).map_err(|error| failed(&error)),
+            Err(unopened) => Err(unopened.told(&name)),
+        };
+        worst = worst.max(match imported {
+            Ok(id) => say(&format!("imported {name} as {id}\n")),
+            Err(exit) => exit,
+        });
+    }
+    Ok(worst)
+}
+
+fn keep(options: &KeepOptions) -> Result<Exit, Exit> {
+    let store = existing()?;
+    let mut ids = Vec::new();
+    for word in named(&store, &options.named.runs)? {
+        ids.push(store.resolve(&word).map_err(|error| failed(&error))?);
+    }
+    for id in &ids {
+        store.keep(id, !options.release).map_err(|error| failed(&error))?;
+    }
+    let what = if options.release { "released" } else { "kept for good:" };
+    Ok(say(&ids.iter().map(|id| format!("{what} {id}\n")).collect::<String>()))
+}
+
+fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
+    let wanted = retention_of(options).map_err(|problem| Exit::usage(&problem))?;
+    let Some(store) = home::store().map_err(|problem| Exit::environment(&problem))? else {
+        return Ok(say("nothing to remove\n"));
+    };
+    let surplus = store.surplus(wanted, unix_ms()).map_err(|error| failed(&error))?;
+    let removed = match options.dry_run {
+        true => surplus.iter().map(|entry| entry.id.clone()).collect(),
+        false => store.retain(wanted, unix_ms()).map_err(|error| failed(&error))?,
+    };
+    let bytes = surplus.iter().filter(|entry| removed.contains(&entry.id)).map(Entry::bytes).sum();
+    let what = if options.dry_run { "would be removed" } else { "removed" };
+    let lines: String = removed.iter().map(|id| format!("{id}\n")).collect();
+    let noun = if removed.len() == 1 { "run" } else { "runs" };
+    Ok(say(&format!("{lines}{} {noun} {what}, {}\n", removed.len(), Bytes::new(bytes))))
+}
+
+/// What is said counts alone; where nothing is said, what holds by itself.
+fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
+    let read = |option: &str, text: &Option<String>, parse: fn(&str) -> Option<u64>, example: &str| {
+        let unknown = |text: &String| format!("{option} {text}: write {example}");
+        text.as_ref().map(|text| parse(text).ok_or_else(|| unknown(text))).transpose()
+    };
+    let max_age_ms = read("--older-than", &options.older_than, retention::age_ms, "a time such as 90d or 12h")?;
+    let max_bytes = read("--larger-than", &options.larger_than, retention::bytes, "a size such as 1GiB or 500MB")?;
+    match (max_age_ms, max_bytes) {
+        (None, None) => retention::from_environment(),
+        _ => Ok(Retention { max_age_ms, max_bytes, latest: 0 }),
+    }
+}
+
+/// The store, where there must be one.
+fn existing() -> Result<Store, Exit> {
+    let place = home::runs().map_err(|problem| Exit::environment(&problem))?;
+    let store = home::store().map_err(|problem| Exit::environment(&problem))?;
+    store.ok_or_else(|| Exit::usage(&format!("no run was kept yet in {}", place.display())))
+}
+
+/// Words for runs; series as all of their runs.
+fn named(store: &Store, words: &[String]) -> Result<Vec<String>, Exit> {
+    let mut all = Vec::new();
+    for word in words {
+        let series = store.series(word).map_err(|error| failed(&error))?;
+        match series.is_empty() {
+            true => all.push(word.clone()),
+            false => all.extend(series.into_iter().map(|entry| entry.id)),
+        }
+    }
+    Ok(all)
+}
+
+fn failed(error: &store::Error) -> Exit {
+    tell(&format!("fathom: {error}\n"));
+    match error.reason {
+        Reason::Unknown(_) | Reason::Ambiguous { .. } | Reason::Foreign(_) | Reason::Refused(_) => Exit::Usage,
+        _ => Exit::Environment,
+    }
+}
+
+fn all_failed(errors: &[store::Error]) -> Exit {
+    errors.iter().map(failed).max().unwrap_or(Exit::Usage)
+}

@@ -1,0 +1,51 @@
+//! Instants as people write them: dates, dates with a time, and ages.
+
+use jiff::civil::{Date, DateTime};
+use jiff::{Timestamp, Zoned};
+use store::Entry;
+
+use crate::retention;
+
+/// `2026-11-21`, `2026-11-21T20:53`, `2026-11-21 20:53:04` by the clock of this place, or `7d` ago, in milliseconds since
+/// 1970.
+pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
+    let unknown = || format!("{text}: write a date (2026-11-21), a date and a time (2026-11-21T20:53) or an age (7d)");
+    let now_ms = u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0);
+    if let Some(age_ms) = retention::age_ms(text) {
+        return Ok(now_ms.saturating_sub(age_ms));
+    }
+    let civil = text
+        .parse::<DateTime>()
+        .ok()
+        .or_else(|| Some(text.parse::<Date>().ok()?.to_datetime(jiff::civil::Time::midnight())));
+    let zoned = civil.and_then(|civil| civil.to_zoned(now.time_zone().clone()).ok()).ok_or_else(unknown)?;
+    u64::try_from(zoned.timestamp().as_millisecond()).map_err(|_| unknown())
+}
+
+/// When a run began by the clock of this place, in such a format.
+pub(super) fn told(entry: &Entry, now: &Zoned, format: &str) -> String {
+    let instant = i64::try_from(entry.started_unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let zoned = instant.map(|instant| instant.to_zoned(now.time_zone().clone()));
+    zoned.map_or_else(|| "-".to_owned(), |zoned| zoned.strftime(format).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_times_and_ages_are_instants() {
+        let now: Zoned = "2026-11-21T20:53:04+01:00[+01:00]".parse().unwrap();
+        let hour_ms = 3_600_000;
+        let midnight = unix_ms("2026-11-21", &now).unwrap();
+        assert_eq!(midnight, 1_795_215_600_000);
+        for (text, hours) in [("2026-11-21T20:00", 20), ("2026-11-21 20:00:00", 20)] {
+            assert_eq!(unix_ms(text, &now).unwrap(), midnight + hours * hour_ms, "{text}");
+        }
+        let now_ms = midnight + 20 * hour_ms + 53 * 60_000 + 4_000;
+        assert_eq!(unix_ms("2h", &now).unwrap(), now_ms - 2 * hour_ms);
+        for wrong in ["", "yesterday", "2026-13-01", "2026-11-21T25:00"] {
+            assert!(unix_ms(wrong, &now).unwrap_err().contains("write a date"), "{wrong}");
+        }
+    }
+}
