@@ -25,6 +25,9 @@ _fathom() {
             fathom,catalog)
                 cmd="fathom__subcmd__catalog"
                 ;;
+            fathom,compare)
+                cmd="fathom__subcmd__compare"
+                ;;
             fathom,completions)
                 cmd="fathom__subcmd__completions"
                 ;;
@@ -36,6 +39,9 @@ _fathom() {
                 ;;
             fathom,fio)
                 cmd="fathom__subcmd__fio"
+                ;;
+            fathom,gate)
+                cmd="fathom__subcmd__gate"
                 ;;
             fathom,help)
                 cmd="fathom__subcmd__help"
@@ -67,6 +73,9 @@ _fathom() {
             fathom__subcmd__help,catalog)
                 cmd="fathom__subcmd__help__subcmd__catalog"
                 ;;
+            fathom__subcmd__help,compare)
+                cmd="fathom__subcmd__help__subcmd__compare"
+                ;;
             fathom__subcmd__help,completions)
                 cmd="fathom__subcmd__help__subcmd__completions"
                 ;;
@@ -78,6 +87,9 @@ _fathom() {
                 ;;
             fathom__subcmd__help,fio)
                 cmd="fathom__subcmd__help__subcmd__fio"
+                ;;
+            fathom__subcmd__help,gate)
+                cmd="fathom__subcmd__help__subcmd__gate"
                 ;;
             fathom__subcmd__help,help)
                 cmd="fathom__subcmd__help__subcmd__help"
@@ -146,7 +158,7 @@ _fathom() {
 
     case "${cmd}" in
         fathom)
-            opts="-h -V --help --version fio doctor explain plan catalog serve completions run sim sweep options suite man help"
+            opts="-h -V --help --version fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -180,6 +192,48 @@ _fathom() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__compare)
+            opts="-o -h --baseline --candidate --threshold --anyway --fail-on --format --output --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --candidate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "worse undecided" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json md" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -285,8 +339,50 @@ _fathom() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fathom__subcmd__gate)
+            opts="-o -h --expect-file --baseline --anyway --strict --junit --format --output --expect --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --expect-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --junit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json md" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fathom__subcmd__help)
-            opts="fio doctor explain plan catalog serve completions run sim sweep options suite man help"
+            opts="fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -300,6 +396,20 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help__subcmd__catalog)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__help__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -356,6 +466,20 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help__subcmd__fio)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__help__subcmd__gate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -538,7 +662,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__man)
-            opts="-h --into --help fio doctor explain plan catalog serve completions man run sim sweep options suite options.5"
+            opts="-h --into --help fio compare gate doctor explain plan catalog serve completions man run sim sweep options suite options.5"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -675,7 +799,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__run)
-            opts="-o -h --format --output --events --section --explain --dry-run --allow-destroy --seed --progress --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --section --explain --dry-run --allow-destroy --seed --progress --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -694,6 +818,10 @@ _fathom() {
                     return 0
                     ;;
                 --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1157,7 +1285,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__serve)
-            opts="-o -h --export --store --size --direct --memory-limit --read-only --allow-destroy --faults --socket --listen --insecure --tls-certificate --tls-key --tls-clients --device --cleanup --run --stats --metrics --spin --seed --format --output --progress --help gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
+            opts="-o -h --export --store --size --direct --memory-limit --read-only --allow-destroy --faults --socket --listen --insecure --tls-certificate --tls-key --tls-clients --device --cleanup --run --stats --metrics --spin --way --seed --format --output --progress --help gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1219,6 +1347,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --way)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1247,7 +1379,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sim)
-            opts="-o -h --format --output --events --section --explain --dry-run --allow-destroy --seed --progress --sweep --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --section --explain --dry-run --allow-destroy --seed --progress --sweep --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1266,6 +1398,10 @@ _fathom() {
                     return 0
                     ;;
                 --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1835,7 +1971,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__suite__subcmd__run)
-            opts="-o -h --target --size --scale --state --restart --format --output --dry-run --allow-destroy --seed --progress --on --help gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
+            opts="-o -h --target --size --scale --state --restart --format --output --metrics --insecure --dry-run --allow-destroy --seed --progress --on --help gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1866,6 +2002,10 @@ _fathom() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1911,7 +2051,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sweep)
-            opts="-o -h --depth-max --precision --budget --over --format --output --allow-destroy --seed --progress --real-time --section --explain --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --depth-max --precision --budget --over --format --output --metrics --insecure --allow-destroy --seed --progress --real-time --section --explain --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1942,6 +2082,10 @@ _fathom() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

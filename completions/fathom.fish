@@ -27,6 +27,8 @@ end
 complete -c fathom -n "__fish_fathom_needs_command" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_needs_command" -s V -l version -d 'Print version'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "compare" -d 'By how much two runs differ, and whether that is more than chance'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "gate" -d 'A run held against what is expected of it: exit code 1 where that fails'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Settings of the host that hold a device back'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Which volume for this load, at what price'
@@ -41,6 +43,74 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Published 
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l baseline -d 'Runs that are compared with, with commas between; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l candidate -d 'Runs that are compared, with commas between; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l threshold -d 'Changes of less than this matter to nobody' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l fail-on -d 'End with exit code 1 where a figure comes to this, or to something graver' -r -f -a "worse\t'A figure became worse'
+undecided\t'A figure became worse, or nobody can tell'"
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -s o -l output -d 'Also write FILE, by its ending: .json .md .csv .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l anyway -d 'Compare runs of different loads or devices too'
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l expect-file -d 'Expectations of FILE, one on each line, with comments after #; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l baseline -d 'What shares are of: a run, or repeats with commas between' -r
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l junit -d 'Write FILE as JUnit XML' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l expect -d 'What is expected: read.iops>=150k; may be repeated' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l anyway -d 'Hold it against a baseline of another load or device too'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l strict -d 'Fail what noise leaves open'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Keep to one purpose; both where this is not given' -r -f -a "iops\t'Many small operations'
 throughput\t'Large and sequential ones'"
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l root -d 'Read a copy of /sys, /proc and /dev below this directory, and nothing outside of it' -r -F
@@ -155,6 +225,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-clients -d '
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l run -d 'Run CMD with sh while serving, and end with it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l stats -d 'Print what a running server has done so far: its socket or its address' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l metrics -d 'Tell what is done as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l way -d 'Take this off latencies for the way to the client and back [default: what clients show it to be]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l format -d 'How it is told what was done [default: text; with --run to standard error]' -r -f -a "text\t'For people'
 json\t'One document'
@@ -179,6 +250,7 @@ fio-json+\t'fio\'s JSON with histograms'
 fio-terse\t'fio\'s lines of fields'"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l events -d 'JSON lines to FILE while it runs' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of job files; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Everything random derives from it' -r
@@ -508,6 +580,8 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l live -d 'A full screen of graphs on the terminal while it runs, in the place of progress: ? tells the keys'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -519,6 +593,7 @@ fio-json+\t'fio\'s JSON with histograms'
 fio-terse\t'fio\'s lines of fields'"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON lines to FILE while it runs' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
@@ -849,6 +924,8 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l live -d 'A full screen of graphs on the terminal while it runs, in the place of progress: ? tells the keys'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -859,6 +936,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l over -d 'Search 
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .svg .csv .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
@@ -1188,6 +1266,7 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Measure a model at its own pace, as if it were a device'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l explain -d 'Print the job as it is understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Say what would be touched and for how long, and do nothing'
@@ -1214,6 +1293,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 json\t'One document'
 md\t'Markdown'"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
@@ -1267,6 +1347,7 @@ nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l restart -d 'Begin anew, whatever was done before'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'The suites there are'
@@ -1275,20 +1356,22 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand man" -l into -d 'Write all pages below this directory, in man1/ and man5/' -r -f -a "(__fish_complete_directories)"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "doctor" -d 'Settings of the host that hold a device back'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "plan" -d 'Which volume for this load, at what price'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "compare" -d 'By how much two runs differ, and whether that is more than chance'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "gate" -d 'A run held against what is expected of it: exit code 1 where that fails'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "plan" -d 'Which volume for this load, at what price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'The suites there are'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Steps, options, meaning and published figures of one'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Carry one out, or go on with it'
@@ -1298,4 +1381,4 @@ complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvi
 complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
-complete -c fathom -n "__fish_fathom_using_subcommand man" -a "fio doctor explain plan catalog serve completions man run sim sweep options suite options.5"
+complete -c fathom -n "__fish_fathom_using_subcommand man" -a "fio compare gate doctor explain plan catalog serve completions man run sim sweep options suite options.5"
