@@ -4,7 +4,8 @@ use std::iter::Peekable;
 
 use units::Nanos;
 
-use crate::histogram::{BUCKETS, Histogram};
+use crate::histogram::{BUCKETS, bucket_of};
+use crate::summary::Latency;
 
 /// The most blocks that are kept; beyond it neighbours are joined and blocks become twice as long.
 const BLOCKS_MAX: usize = 512;
@@ -196,8 +197,8 @@ fn unpacked(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
     Some(value)
 }
 
-/// The histograms that together hold the responses of reads, of writes and of trims.
-pub(crate) type Running<'a> = [[Option<&'a Histogram>; 2]; 3];
+/// What together holds the responses of reads, of writes and of trims.
+pub(crate) type Running<'a> = [[Option<&'a Latency>; 2]; 3];
 
 /// Cuts histograms into blocks while they go on counting: nothing is done for an operation.
 #[derive(Clone, Debug)]
@@ -205,14 +206,8 @@ pub(crate) struct Cutter {
     blocks: Blocks,
     /// When the block that is open ends, from the start of measurement on.
     end: Nanos,
-    before: [Before; 3],
-}
-
-/// What a kind had counted when the block that is open began: from its first bucket in use to its last.
-#[derive(Clone, Debug, Default)]
-struct Before {
-    first: usize,
-    counts: Vec<u64>,
+    /// What was counted when it began.
+    before: [Counted; 3],
 }
 
 impl Cutter {
@@ -228,18 +223,20 @@ impl Cutter {
 
     /// Ends the block that is open, which `now` has reached the end of.
     pub(crate) fn cut(&mut self, now: Nanos, running: &Running<'_>) {
-        let fresh = self.fresh(running);
+        let counted = running.each_ref().map(Counted::of);
+        let fresh = self.fresh(&counted);
         if !fresh.is_empty() {
             self.blocks.add(self.index(), fresh);
         }
-        self.before = running.each_ref().map(Before::of);
+        self.before = counted;
         let width = self.blocks.width.get();
         self.end = Nanos::new((now.get() / width + 1).saturating_mul(width));
     }
 
     /// All blocks until `now`, the one that is open among them.
     pub(crate) fn until(&self, now: Nanos, running: &Running<'_>) -> Blocks {
-        let (mut blocks, fresh) = (self.blocks.clone(), self.fresh(running));
+        let mut blocks = self.blocks.clone();
+        let fresh = self.fresh(&running.each_ref().map(Counted::of));
         if !fresh.is_empty() {
             blocks.add(self.index(), fresh);
         }
@@ -253,38 +250,38 @@ impl Cutter {
     }
 
     /// What was counted since the block that is open began.
-    fn fresh(&self, running: &Running<'_>) -> Vec<(usize, u64)> {
+    fn fresh(&self, counted: &[Counted; 3]) -> Vec<(usize, u64)> {
         let mut fresh = Vec::new();
-        for (kind, (running, before)) in running.iter().zip(&self.before).enumerate() {
-            let counted =
-                counted(running).map(|(bucket, count)| (bucket, count.saturating_sub(before.of_bucket(bucket))));
-            fresh.extend(
-                counted.filter(|(_, count)| *count > 0).map(|(bucket, count)| (kind * BUCKETS + bucket, count)),
-            );
+        for (kind, (now, before)) in counted.iter().zip(&self.before).enumerate() {
+            let grown = now.counts.iter().zip(now.first..).map(|(count, at)| (at, count - before.at(at)));
+            fresh.extend(grown.filter(|(_, count)| *count > 0).map(|(at, count)| (kind * BUCKETS + at, count)));
         }
         fresh
     }
 }
 
-impl Before {
-    fn of(running: &[Option<&Histogram>; 2]) -> Self {
-        let Some((first, _)) = counted(running).next() else { return Self::default() };
-        let mut counts = Vec::new();
-        for (bucket, count) in counted(running) {
-            counts.resize(bucket - first, 0);
-            counts.push(count);
+/// What was counted of one kind, from the first bucket in use to the last.
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    first: usize,
+    counts: Vec<u64>,
+}
+
+impl Counted {
+    fn of(running: &[Option<&Latency>; 2]) -> Self {
+        let used = || running.iter().flatten().filter(|latency| latency.moments.count() > 0);
+        let first = used().map(|latency| bucket_of(latency.moments.min().get())).min().unwrap_or(0);
+        let end = used().map(|latency| bucket_of(latency.moments.max().get()) + 1).max().unwrap_or(0);
+        let mut counts = vec![0; end.saturating_sub(first)];
+        for latency in used() {
+            counts.iter_mut().zip(latency.histogram.slice(first..end)).for_each(|(sum, count)| *sum += count);
         }
         Self { first, counts }
     }
 
-    fn of_bucket(&self, bucket: usize) -> u64 {
+    fn at(&self, bucket: usize) -> u64 {
         bucket.checked_sub(self.first).and_then(|at| self.counts.get(at)).copied().unwrap_or(0)
     }
-}
-
-fn counted<'a>(running: &[Option<&'a Histogram>; 2]) -> impl Iterator<Item = (usize, u64)> + use<'a> {
-    let of = |histogram: Option<&'a Histogram>| histogram.into_iter().flat_map(Histogram::buckets);
-    sum(of(running[0]), of(running[1]))
 }
 
 #[cfg(test)]
@@ -293,15 +290,15 @@ mod tests {
 
     /// A cutter that has counted `ios(second)` operations in each second, of a latency that moves.
     fn counted_for(seconds: u64, bytes_max: usize, ios: impl Fn(u64) -> u64) -> Blocks {
-        let (mut histogram, mut cutter) = (Histogram::default(), Cutter::new(Nanos::from_secs(1), bytes_max));
+        let (mut latency, mut cutter) = (Latency::default(), Cutter::new(Nanos::from_secs(1), bytes_max));
         for second in 0..seconds {
             let now = Nanos::from_secs(second);
             if now >= cutter.end() {
-                cutter.cut(now, &[[None; 2], [Some(&histogram), None], [None; 2]]);
+                cutter.cut(now, &[[None; 2], [Some(&latency), None], [None; 2]]);
             }
-            histogram.add(1_000 + second * 10, ios(second));
+            latency.add(1_000 + second * 10, ios(second));
         }
-        cutter.until(Nanos::from_millis(seconds * 1_000 - 500), &[[None; 2], [Some(&histogram), None], [None; 2]])
+        cutter.until(Nanos::from_millis(seconds * 1_000 - 500), &[[None; 2], [Some(&latency), None], [None; 2]])
     }
 
     fn ios(block: &Block) -> u64 {

@@ -90,6 +90,12 @@ impl Histogram {
         self.counts.as_deref().map_or(0, |counts| counts.iter().sum())
     }
 
+    /// The counts of some buckets; none where nothing was counted at all.
+    #[must_use]
+    pub(crate) fn slice(&self, buckets: std::ops::Range<usize>) -> &[u64] {
+        self.counts.as_deref().map_or(&[], |counts| &counts[buckets])
+    }
+
     /// The buckets that are not empty: index and count, in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let counts: &[u64] = self.counts.as_deref().map_or(&[], |counts| counts);

@@ -407,16 +407,16 @@ impl Meter {
     }
 }
 
-/// The histograms that hold the responses of each kind; none where latencies are not kept.
+/// What holds the responses of each kind; none where latencies are not kept.
 fn running<'a>(options: &Options, directions: &'a [DirectionSummary; 3], prompt: &'a [Latency; 3]) -> Running<'a> {
     let service = options.service && options.service_percentiles;
     let latency = options.latency && options.latency_percentiles;
     std::array::from_fn(|kind| {
-        let (direction, prompt) = (&directions[kind], &prompt[kind].histogram);
+        let (direction, prompt) = (&directions[kind], &prompt[kind]);
         match (options.open_loop, service, latency) {
-            (true, ..) if options.service || options.latency => [Some(&direction.response.histogram), None],
-            (false, true, _) => [Some(prompt), Some(&direction.service.histogram)],
-            (false, false, true) => [Some(prompt), Some(&direction.latency.histogram)],
+            (true, ..) if options.service || options.latency => [Some(&direction.response), None],
+            (false, true, _) => [Some(prompt), Some(&direction.service)],
+            (false, false, true) => [Some(prompt), Some(&direction.latency)],
             _ => [None; 2],
         }
     })
