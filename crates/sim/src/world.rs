@@ -56,11 +56,14 @@ pub struct World<C> {
     ledger: Ledger,
 }
 
+/// What somebody does who looks at the volumes at an instant.
+type Look = Box<dyn FnMut(Nanos, &System)>;
+
 /// Somebody who looks at the volumes while they are used.
 struct Onlooker {
     every: Nanos,
     next: Nanos,
-    look: Box<dyn FnMut(Nanos, &System)>,
+    look: Look,
 }
 
 impl fmt::Debug for Onlooker {

@@ -138,10 +138,10 @@ impl Controls {
             Key::Longer => self.window = (self.window + 1).min(WINDOWS.len() - 1),
             Key::Shorter => self.window = self.window.saturating_sub(1),
             Key::Next if jobs > 1 => {
-                self.chosen = Some(self.chosen.map_or(0, |chosen| chosen + 1)).filter(|next| *next < jobs)
+                self.chosen = Some(self.chosen.map_or(0, |chosen| chosen + 1)).filter(|next| *next < jobs);
             }
             Key::Previous if jobs > 1 => {
-                self.chosen = self.chosen.map_or(Some(jobs - 1), |chosen| chosen.checked_sub(1))
+                self.chosen = self.chosen.map_or(Some(jobs - 1), |chosen| chosen.checked_sub(1));
             }
             Key::All => self.chosen = None,
             Key::Help => self.help = true,

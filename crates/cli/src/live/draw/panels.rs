@@ -152,7 +152,7 @@ fn bars(canvas: &mut Canvas<'_>, area: Rect, (name, histogram): (&str, &Histogra
         let column = canvas.text(area, 0, row, &text, Palette::faint());
         let share = 100.0 * *n as f64 / total as f64;
         let percent = match share {
-            share if share == 0.0 => String::new(),
+            0.0 => String::new(),
             share if share < 0.1 => "<0.1 %".to_owned(),
             share => format!("{share:.1} %"),
         };
