@@ -72,9 +72,7 @@ impl Display {
 
     /// Tells what cannot wait for the results.
     pub(crate) fn warn(&mut self, text: &str) {
-        if self.onlookers.as_ref().is_some_and(Onlookers::fill_screen) {
-            return self.note(text.trim());
-        }
+        self.note(text.trim());
         self.clear();
         tell(text);
     }
@@ -165,9 +163,6 @@ impl Show for Display {
     }
 
     fn status(&mut self, run: &Run) {
-        if self.onlookers.as_ref().is_some_and(Onlookers::fill_screen) {
-            return;
-        }
         self.clear();
         tell(&format!("{}\n", report::text(run, &analyse(run), Terminal::stderr().style())));
     }

@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use crate::live;
+
 /// Colours and width of one of the two output streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
@@ -48,9 +50,11 @@ fn width_of_terminal() -> Option<usize> {
 }
 
 /// Tells people something on standard error. That nobody can be told, as standard error is full or closed, must neither
-/// end a run nor lose its results.
+/// end a run nor lose its results. While the terminal shows a full screen it waits until that is gone.
 pub(crate) fn tell(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    if !live::hold(text) {
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
 }
 
 /// The same with a line that may be left unread.

@@ -40,6 +40,7 @@ impl Terminal {
             .args(["-qfc", &command, "/dev/null"])
             .env("TERM", "xterm-256color")
             .env("LC_ALL", "C.UTF-8")
+            .env("FATHOM_NO_RECORD", "1")
             .env_remove("NO_COLOR")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -181,6 +182,20 @@ fn a_process_that_stands_still_has_given_the_terminal_back() {
     let again = terminal.wait_for(left, ENTER);
     terminal.wait_for(again, "service latency");
     terminal.press("q");
+    assert_eq!(terminal.end().0, "130");
+}
+
+#[test]
+fn what_is_told_meanwhile_can_be_read_afterwards() {
+    let mut terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
+    let begun = terminal.wait_for(0, ENTER);
+    let drawn = terminal.wait_for(begun, "service latency");
+    terminal.signal("USR1");
+    std::thread::sleep(Duration::from_millis(800));
+    assert!(!terminal.text()[drawn..].contains("operations in"), "results so far are written over the screen");
+    terminal.press("q");
+    let left = terminal.wait_for(drawn, LEAVE);
+    terminal.wait_for(left, "fathom 0.");
     assert_eq!(terminal.end().0, "130");
 }
 

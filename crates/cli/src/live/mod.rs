@@ -25,6 +25,11 @@ use keys::Key;
 use sampler::{Sampler, TICK};
 use tty::Tty;
 
+/// Keeps what is told until the screen is off, if one is on. Returns whether it did.
+pub(crate) fn hold(text: &str) -> bool {
+    tty::hold(text)
+}
+
 /// A screen that is on.
 pub(crate) struct Live {
     thread: JoinHandle<()>,

@@ -27,18 +27,34 @@ const FRAME: (&str, &str) = ("\x1b[?2026h", "\x1b[?2026l");
 /// What the terminal was before it was taken; `None` while it is not.
 static TAKEN: Mutex<Option<(OwnedFd, Termios)>> = Mutex::new(None);
 
-/// Gives the terminal back. It may be called at any time, by anybody, and again.
+/// What was told meanwhile.
+static HELD: Mutex<String> = Mutex::new(String::new());
+
+/// Gives the terminal back, and tells what was told meanwhile. It may be called at any time, by anybody, and again.
 pub(super) fn give_back() {
-    // Who breaks down while he holds it has not got far.
-    let taken = match TAKEN.try_lock() {
-        Ok(mut taken) => taken.take(),
-        Err(_) => None,
-    };
-    if let Some((keys, before)) = taken {
-        let mut out = io::stderr();
-        let _ = out.write_all(LEAVE.as_bytes()).and_then(|()| out.flush());
+    // Others hold it for moments; but who breaks down while he does must not wait for himself.
+    let taken = (0..50).find_map(|_| match TAKEN.try_lock() {
+        Ok(mut taken) => Some(taken.take()),
+        Err(_) => {
+            std::thread::sleep(Duration::from_millis(1));
+            None
+        }
+    });
+    if let Some((keys, before)) = taken.flatten() {
+        let _ = write(LEAVE);
         let _ = tcsetattr(&keys, OptionalActions::Flush, &before);
+        let held = HELD.lock().map(|mut held| std::mem::take(&mut *held)).unwrap_or_default();
+        let _ = write(&held);
     }
+}
+
+/// Keeps a text until the terminal is given back, if it is taken: nobody could read it now.
+pub(super) fn hold(text: &str) -> bool {
+    let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if taken.is_some() {
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+    }
+    taken.is_some()
 }
 
 /// The terminal of standard error, and the keyboard that belongs to it.
