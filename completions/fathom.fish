@@ -33,7 +33,9 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Settings 
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Which volume for this load, at what price'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "runs" -d 'What was measured before'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "report" -d 'What was measured before, as one page with charts, or as tables and text'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print the completions of a shell'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
@@ -211,6 +213,45 @@ complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d '
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "list" -d 'The runs that are kept, the latest last'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "show" -d 'What a run printed, where it took place, its job, and the command that repeats it'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "rm" -d 'Remove runs'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "import" -d 'Keep what fio printed, or records from elsewhere'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "keep" -d 'Exempt runs from retention'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "prune" -d 'Remove what is old or too much'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l kind -d 'Only those of this kind' -r -f -a "run\t'A measurement'
+sim\t'A simulation'
+sweep\t'A search for the knee, or a grid'
+suite\t'A published benchmark'"
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l name -d 'Only those whose name, id or job is such' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l target -d 'Only those on such a file, device or volume' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l host -d 'Only those of such a host' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l tool -d 'Only those that such a program measured: fathom, fio-3.*' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l since -d 'Only those begun then or later' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l until -d 'Only those begun before' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'"
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+json\t'One document'"
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -l release -d 'Give them back to retention'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l older-than -d 'Remove runs older than this [default: FATHOM_KEEP_FOR, or a year]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l larger-than -d 'Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l dry-run -d 'Say what would be removed, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "list" -d 'The runs that are kept, the latest last'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "show" -d 'What a run printed, where it took place, its job, and the command that repeats it'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "rm" -d 'Remove runs'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "import" -d 'Keep what fio printed, or records from elsewhere'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Exempt runs from retention'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove what is old or too much'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l export -d 'Serve VOLUME as the export NAME; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l store -d 'Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l size -d 'How large exports are whose volume does not say it' -r
@@ -241,6 +282,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand serve" -l device -d 'Make 
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l cleanup -d 'Take away devices that servers have left which ended without doing so, and nothing else'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l spin -d 'Keep a processor busy shortly before replies are due: they are less late'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand report" -s o -l output -d 'Write FILE, by its ending: .html .csv .md .txt .prom .json .fio.json .svg; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand report" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
 json\t'Fathom\'s own document'
@@ -248,9 +291,10 @@ fio\t'fio\'s output for people'
 fio-json\t'fio\'s JSON'
 fio-json+\t'fio\'s JSON with histograms'
 fio-terse\t'fio\'s lines of fields'"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -s o -l output -d 'Also write FILE, by its ending: .json .html .csv .md .txt .prom .fio.json; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l events -d 'JSON lines to FILE while it runs' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l repeat -d 'Do it N times, several job files in turns, and say how much the results differ' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of job files; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Everything random derives from it' -r
@@ -584,6 +628,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l live -d 'A full sc
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l no-record -d 'Keep no record of it among the runs of before'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
 json\t'Fathom\'s own document'
@@ -591,9 +636,10 @@ fio\t'fio\'s output for people'
 fio-json\t'fio\'s JSON'
 fio-json+\t'fio\'s JSON with histograms'
 fio-terse\t'fio\'s lines of fields'"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .prom .fio.json; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Also write FILE, by its ending: .json .html .csv .md .txt .prom .fio.json; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON lines to FILE while it runs' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l repeat -d 'Do it N times, several job files in turns, and say how much the results differ' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
@@ -928,6 +974,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l live -d 'A full sc
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l explain -d 'Print the jobs as they are understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l no-record -d 'Keep no record of it among the runs of before'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l depth-max -d 'The most operations in flight [default: 1024, in virtual time 4096]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l precision -d 'How well the knee is to be known: half its interval' -r
@@ -935,7 +982,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l budget -d 'Time 
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l over -d 'Search once for each value of a job option or of a key of the volume: KEY=V,V,V or A..B; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .svg .csv .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .html .svg .csv .txt; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Everything random derives from it' -r
@@ -1267,6 +1314,7 @@ nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l no-record -d 'Keep no record of it among the runs of before'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Measure a model at its own pace, as if it were a device'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l explain -d 'Print the job as it is understood, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Say what would be touched and for how long, and do nothing'
@@ -1292,7 +1340,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'
 md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .html .md .txt; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
@@ -1349,6 +1397,7 @@ custom\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l restart -d 'Begin anew, whatever was done before'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l no-record -d 'Keep no record of it among the runs of before'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'The suites there are'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
@@ -1356,22 +1405,30 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand man" -l into -d 'Write all pages below this directory, in man1/ and man5/' -r -f -a "(__fish_complete_directories)"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "compare" -d 'By how much two runs differ, and whether that is more than chance'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "gate" -d 'A run held against what is expected of it: exit code 1 where that fails'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "doctor" -d 'Settings of the host that hold a device back'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "plan" -d 'Which volume for this load, at what price'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "completions" -d 'Print the completions of a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "options" -d 'Describe job options: all of them, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog serve completions run sim sweep options suite man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "fio" -d 'fio\'s own command line, output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "compare" -d 'By how much two runs differ, and whether that is more than chance'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "gate" -d 'A run held against what is expected of it: exit code 1 where that fails'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "doctor" -d 'Settings of the host that hold a device back'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "explain" -d 'What limited a result, whoever measured it, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "plan" -d 'Which volume for this load, at what price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "catalog" -d 'Modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "runs" -d 'What was measured before'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "serve" -d 'A modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "report" -d 'What was measured before, as one page with charts, or as tables and text'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "completions" -d 'Print the completions of a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "sim" -d 'The same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "sweep" -d 'Latency and IOPS against queue depth: the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "options" -d 'Describe job options: all of them, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "suite" -d 'Published benchmark procedures, ready to run'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "list" -d 'The runs that are kept, the latest last'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "show" -d 'What a run printed, where it took place, its job, and the command that repeats it'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "rm" -d 'Remove runs'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "import" -d 'Keep what fio printed, or records from elsewhere'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "keep" -d 'Exempt runs from retention'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "prune" -d 'Remove what is old or too much'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'The suites there are'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Steps, options, meaning and published figures of one'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Carry one out, or go on with it'
@@ -1381,4 +1438,4 @@ complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvi
 complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
-complete -c fathom -n "__fish_fathom_using_subcommand man" -a "fio compare gate doctor explain plan catalog serve completions man run sim sweep options suite options.5"
+complete -c fathom -n "__fish_fathom_using_subcommand man" -a "fio compare gate doctor explain plan catalog runs serve report completions man run sim sweep options suite options.5"

@@ -98,3 +98,31 @@ fn the_job_of_the_manifest_is_one_that_can_be_read() {
     let told = run(&mut fathom(["run", "--explain", &file])).expect_clean().stdout;
     assert!(told.contains("random reads") && told.contains("/measured/fathom.tmp"), "{told}");
 }
+
+#[test]
+fn the_workflow_gives_the_action_inputs_that_it_has() {
+    require!(PythonYaml);
+    let action = &documents("packaging/github/action.yml")[0];
+    let Json::Object(inputs) = action.at("inputs") else { panic!("inputs are no table") };
+    let names: Vec<&str> = inputs.iter().map(|(name, _)| name.as_str()).collect();
+    let workflow = &documents("packaging/github/storage.yml")[0];
+    assert!(workflow.find("on/push").is_some(), "{workflow:?}");
+    let Json::Object(jobs) = workflow.at("jobs") else { panic!("jobs are no table") };
+    let mut uses = 0;
+    for (name, job) in jobs {
+        for step in job.items("steps").iter().filter(|step| step.find("with").is_some()) {
+            let Json::Object(given) = step.at("with") else { panic!("{name}: `with` is no table") };
+            uses += 1;
+            for (input, _) in given {
+                assert!(names.contains(&input.as_str()), "{name}: the action has no input `{input}`");
+            }
+            assert!(top().join(step.at("with").text("job")).exists(), "{name}: {:?}", step.at("with"));
+        }
+    }
+    assert_eq!(uses, 2);
+    // Every input is used, by the name that it has.
+    let text = text_of("packaging/github/action.yml");
+    for name in names {
+        assert!(text.contains(&format!("inputs.{name}")), "{name} is never used");
+    }
+}
