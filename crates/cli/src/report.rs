@@ -34,8 +34,8 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
 /// What a RUN turned out to be.
 enum Known {
     Run { recalled: Box<Recalled>, verdicts: Vec<Verdict>, written: Option<String> },
-    Sweep(sweep::Document),
-    Suite(suite::Document),
+    Sweep(Box<sweep::Document>),
+    Suite(Box<suite::Document>),
 }
 
 impl Known {
@@ -60,12 +60,12 @@ fn read(which: &str) -> Result<Vec<Known>, String> {
 
 /// What a run of before was made by: its folder says whether it is one of a sweep or of a suite.
 fn known(recalled: Recalled) -> Result<Known, String> {
-    if let Some(kept) = &recalled.kept {
-        for name in [SWEEP, SUITE].into_iter().filter(|name| kept.entry.files.contains_key(*name)) {
-            let bytes = kept.file(name).map_err(|error| error.to_string())?;
-            let place = kept.folder().join(name).display().to_string();
-            return parse(&place, &bytes)?.ok_or_else(|| format!("{place}: it holds neither a sweep nor a suite"));
-        }
+    if let Some(kept) = &recalled.kept
+        && let Some(name) = [SWEEP, SUITE].into_iter().find(|name| kept.entry.files.contains_key(*name))
+    {
+        let bytes = kept.file(name).map_err(|error| error.to_string())?;
+        let place = kept.folder().join(name).display().to_string();
+        return parse(&place, &bytes)?.ok_or_else(|| format!("{place}: it holds neither a sweep nor a suite"));
     }
     let written = recalled.kept.as_ref().and_then(|kept| kept.job().ok().flatten());
     let verdicts = analyse::analyse(&recalled.run);
@@ -88,8 +88,8 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Option<Known>, String> {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
     let start: String = text.chars().filter(|letter| !letter.is_whitespace()).take(16).collect();
     let known = match start.as_str() {
-        "{\"fathom_sweep\":" => sweep::read(text).map(Known::Sweep),
-        "{\"fathom_suite\":" => suite::read(text).map(Known::Suite),
+        "{\"fathom_sweep\":" => sweep::read(text).map(|document| Known::Sweep(Box::new(document))),
+        "{\"fathom_suite\":" => suite::read(text).map(|document| Known::Suite(Box::new(document))),
         _ => return Ok(None),
     };
     known.map(Some).map_err(|error| format!("{name}: {error}"))

@@ -124,7 +124,8 @@ impl Told {
 type Trait = (Aspect, Option<Told>);
 
 /// Everything in which two runs differ, jobs by the places of their pairs.
-pub(super) fn mismatches(baseline: &Run, candidate: &Run, pairs: &[(usize, usize)]) -> Vec<Mismatch> {
+#[must_use]
+pub fn mismatches(baseline: &Run, candidate: &Run, pairs: &[(usize, usize)]) -> Vec<Mismatch> {
     let mut found = differences(None, of_run(baseline), of_run(candidate));
     for &(a, b) in pairs {
         let (a, b) = (&baseline.jobs[a], &candidate.jobs[b]);

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub use caution::Caution;
 pub use change::{Basis, Change, Judgement, More};
-pub use mismatch::{Aspect, Mismatch, Told, pairs};
+pub use mismatch::{Aspect, Mismatch, Told, mismatches, pairs};
 pub use side::Side;
 
 use crate::knee::steady::Mean;

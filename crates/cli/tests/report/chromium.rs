@@ -44,19 +44,19 @@ impl Chromium {
         let (to, from) = (child.stdin.take().expect("piped"), BufReader::new(child.stdout.take().expect("piped")));
         let mut browser =
             Self { child, to, from, session: String::new(), sent: 0, events: Vec::new(), _profile: profile };
-        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let target = browser.call("Target.createTarget", &json!({ "url": "about:blank" }));
         let attached =
-            browser.call("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
+            browser.call("Target.attachToTarget", &json!({ "targetId": target["targetId"], "flatten": true }));
         browser.session = attached["sessionId"].as_str().expect("attached").to_owned();
         for domain in ["Page", "Network", "Log", "Runtime"] {
-            browser.call(&format!("{domain}.enable"), json!({}));
+            browser.call(&format!("{domain}.enable"), &json!({}));
         }
         browser
     }
 
     /// Calls a method and waits for its answer.
     #[track_caller]
-    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.sent += 1;
         let mut message = json!({ "id": self.sent, "method": method, "params": params });
         if !self.session.is_empty() {
@@ -86,11 +86,11 @@ impl Chromium {
     /// Opens a file as somebody with such a screen sees it.
     pub(crate) fn open(&mut self, path: &Path, width: u32, theme: &str) {
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
-        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.call("Emulation.setDeviceMetricsOverride", &metrics);
         let feature = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
-        self.call("Emulation.setEmulatedMedia", feature);
+        self.call("Emulation.setEmulatedMedia", &feature);
         self.events.clear();
-        self.call("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
+        self.call("Page.navigate", &json!({ "url": format!("file://{}", path.display()) }));
         let started = Instant::now();
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
             assert!(started.elapsed() < PATIENCE, "{} does not load", path.display());
@@ -115,7 +115,7 @@ impl Chromium {
     /// The value of an expression in the page.
     #[track_caller]
     pub(crate) fn ask(&mut self, expression: &str) -> Value {
-        let answer = self.call("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true }));
+        let answer = self.call("Runtime.evaluate", &json!({ "expression": expression, "returnByValue": true }));
         assert!(answer.get("exceptionDetails").is_none(), "{answer}");
         answer["result"]["value"].clone()
     }
@@ -123,7 +123,7 @@ impl Chromium {
     /// A picture of the whole page.
     pub(crate) fn picture(&mut self, to: &Path) {
         let options = json!({ "format": "png", "captureBeyondViewport": true });
-        let answer = self.call("Page.captureScreenshot", options);
+        let answer = self.call("Page.captureScreenshot", &options);
         std::fs::write(to, decoded(answer["data"].as_str().expect("a picture")))
             .expect("the build directory is writable");
     }

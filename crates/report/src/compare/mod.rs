@@ -13,7 +13,7 @@ pub use tables::{csv, markdown};
 pub(crate) use text::names;
 pub use text::text;
 pub use words::refusal;
-pub(crate) use words::{change_words, more_words};
+pub(crate) use words::{change_words, mismatch_words, more_words};
 
 use crate::civil::Civil;
 use crate::text::asked;

@@ -11,7 +11,7 @@ pub fn refusal(comparison: &Comparison) -> Vec<String> {
 }
 
 /// `job reads: iodepth is 32 in the baseline and 64 in the candidate`.
-pub(super) fn mismatch_words(mismatch: &Mismatch) -> String {
+pub(crate) fn mismatch_words(mismatch: &Mismatch) -> String {
     let job = mismatch.job.as_ref().map_or_else(String::new, |job| format!("job {job}: "));
     let unit = per_second(mismatch.aspect);
     let told =

@@ -1,13 +1,17 @@
 //! Several runs: their figures side by side, and in words how far they are from the first one's.
 
+use analyse::compare;
 use record::{Figure, FigureQuantity, Kind};
 use units::count;
 
 use super::Shown;
+use super::findings::micro;
 use super::headline::{rate, time};
 use super::markup::Markup;
 use super::part::{Member, Part};
 use super::table::Table;
+use crate::chart::isolated;
+use crate::compare::mismatch_words;
 use crate::suite::figure_name;
 
 /// Less than this share is the same to every reader.
@@ -20,12 +24,31 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[Part<'_>]) 
     out.class("p", "hint", |out| {
         out.text("Each run against ");
         out.name(first);
-        out.text(". Whether a difference is more than chance, and whether the runs may be compared at all, is for `fathom compare` to say.");
+        out.text(". Whether a difference is more than chance, and whether runs may be compared at all, is for `fathom compare` to say.");
     });
+    for (name, lines) in otherwise(runs) {
+        out.class("div", "card sheet", |out| {
+            out.class("p", "hint", |out| {
+                out.name(&name);
+                out.text(" is not only another run. Beside the first, as baseline:");
+            });
+            out.inside("ul", &[], |out| lines.iter().for_each(|line| out.inside("li", &[], |out| out.name(line))));
+        });
+    }
     for part in parts.iter().filter(|part| part.is_overlay()) {
         let table = table(part);
         out.class("div", "card sheet", |out| table.write(out));
     }
+}
+
+/// What of each run besides its figures is not as in the first.
+fn otherwise(runs: &[Shown<'_>]) -> Vec<(String, Vec<String>)> {
+    let Some((first, others)) = runs.split_first() else { return Vec::new() };
+    let lines = |shown: &Shown<'_>| {
+        let found = compare::mismatches(first.run, shown.run, &compare::pairs(first.run, shown.run));
+        (isolated(shown.name), found.iter().map(|one| micro(&mismatch_words(one))).collect::<Vec<_>>())
+    };
+    others.iter().map(lines).filter(|(_, lines)| !lines.is_empty()).collect()
 }
 
 fn table(part: &Part<'_>) -> Table {
