@@ -45,11 +45,7 @@ pub(super) fn text(place: &Path, listing: &Listing, now: &Zoned, style: Style) -
 
 fn row(entry: &Entry, begun: &str) -> Row {
     let digits = entry.id.rsplit('-').next().unwrap_or_default();
-    let target = match &entry.targets[..] {
-        [] => "-".to_owned(),
-        [only] => only.clone(),
-        [first, others @ ..] => format!("{first} +{}", others.len()),
-    };
+    let target = if entry.targets.is_empty() { "-".to_owned() } else { entry.targets.join(", ") };
     let name = match &entry.repeat {
         Some(repeat) => format!("{} {}/{}", entry.name, repeat.number, repeat.of),
         None => entry.name.clone(),

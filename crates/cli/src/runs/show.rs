@@ -103,11 +103,12 @@ fn device(device: &Device) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The command with its seed.
+/// The command with its seed; of a repeat, with that of the first one.
 fn repetition(run: &Run) -> String {
     let has_seed = run.command_line.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     let is_ours = run.command_line.first().is_some_and(|program| program == "fathom");
-    match run.seed {
+    let later = run.repeat.as_ref().map_or(0, |repeat| u64::from(repeat.number.saturating_sub(1)));
+    match run.seed.map(|seed| seed.wrapping_sub(later)) {
         Some(seed) if is_ours && !has_seed => format!("{} --seed={seed}", quoted(&run.command_line)),
         _ => String::new(),
     }
@@ -158,6 +159,9 @@ mod tests {
             ..Run::default()
         };
         assert_eq!(repetition(&run), r"fathom run 'a b.fio' '--name=it'\''s' --seed=7");
+        let repeat = record::Repeat { series: "s".to_owned(), number: 3, of: 3 };
+        let third = Run { repeat: Some(repeat), ..run.clone() };
+        assert!(repetition(&third).ends_with(" --seed=5"), "{}", repetition(&third));
         let seeded = Run { command_line: ["fathom", "run", "--seed", "7"].map(str::to_owned).to_vec(), ..run };
         assert_eq!(repetition(&seeded), "");
     }
