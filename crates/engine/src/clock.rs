@@ -87,7 +87,7 @@ fn sleep(length: Nanos) -> bool {
 /// A duration as the kernel's calls take it.
 pub(crate) fn timespec(length: Nanos) -> libc::timespec {
     let (secs, nanos) = (length.get() / 1_000_000_000, length.get() % 1_000_000_000);
-    libc::timespec { tv_sec: secs as libc::time_t, tv_nsec: nanos as libc::c_long }
+    libc::timespec { tv_sec: secs as _, tv_nsec: nanos as _ }
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.

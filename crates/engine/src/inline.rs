@@ -8,7 +8,7 @@ use crate::error::last_errno;
 use crate::files::{self, File, FileKind};
 
 /// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
-const BLKDISCARD: libc::c_ulong = 0x1277;
+const BLKDISCARD: libc::Ioctl = 0x1277;
 /// How a range of a regular file is given back.
 pub(crate) const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
 

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, ErrorKind};
 use crate::probe::reading;
 
-const NBD_SET_SOCK: libc::c_ulong = 0xab00;
-const NBD_SET_BLKSIZE: libc::c_ulong = 0xab01;
-const NBD_DO_IT: libc::c_ulong = 0xab03;
-const NBD_CLEAR_SOCK: libc::c_ulong = 0xab04;
-const NBD_SET_SIZE_BLOCKS: libc::c_ulong = 0xab07;
-const NBD_DISCONNECT: libc::c_ulong = 0xab08;
-const NBD_SET_FLAGS: libc::c_ulong = 0xab0a;
+const NBD_SET_SOCK: libc::Ioctl = 0xab00;
+const NBD_SET_BLKSIZE: libc::Ioctl = 0xab01;
+const NBD_DO_IT: libc::Ioctl = 0xab03;
+const NBD_CLEAR_SOCK: libc::Ioctl = 0xab04;
+const NBD_SET_SIZE_BLOCKS: libc::Ioctl = 0xab07;
+const NBD_DISCONNECT: libc::Ioctl = 0xab08;
+const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
 
 /// What the kernel is told of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl KernelNbd {
         self.call(NBD_SET_FLAGS, libc::c_ulong::from(setup.flags), "set the flags of")
     }
 
-    fn call(&self, request: libc::c_ulong, argument: libc::c_ulong, operation: &'static str) -> Result<(), Error> {
+    fn call(&self, request: libc::Ioctl, argument: libc::c_ulong, operation: &'static str) -> Result<(), Error> {
         // SAFETY: these calls take a number; none of them writes to this process's memory.
         if unsafe { libc::ioctl(self.device.as_raw_fd(), request, argument) } < 0 {
             return Err(Error::file(operation, &self.path, &io::Error::last_os_error()));

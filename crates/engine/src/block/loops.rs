@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, ErrorKind};
 use crate::probe::reading;
 
-const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
-const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
-const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
+const LOOP_CLR_FD: libc::Ioctl = 0x4C01;
+const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
+const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
 const CONTROL: &str = "/dev/loop-control";
 
 const READ_ONLY: u32 = 1;

@@ -79,10 +79,7 @@ impl Socket {
     /// Lets no call wait for longer than this.
     pub(super) fn limit(&self, limit: Duration) -> io::Result<()> {
         for option in [libc::SO_RCVTIMEO, libc::SO_SNDTIMEO] {
-            let time = libc::timeval {
-                tv_sec: limit.as_secs() as libc::time_t,
-                tv_usec: libc::suseconds_t::from(limit.subsec_micros() as i32),
-            };
+            let time = libc::timeval { tv_sec: limit.as_secs() as _, tv_usec: limit.subsec_micros() as _ };
             set(&self.0, libc::SOL_SOCKET, option, &time)?;
         }
         Ok(())

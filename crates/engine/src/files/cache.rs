@@ -6,7 +6,7 @@ use super::open::{File, FileKind};
 use crate::error::Error;
 
 /// `BLKFLSBUF` of `linux/fs.h`: `_IO(0x12, 97)`.
-const BLKFLSBUF: libc::c_ulong = 0x1261;
+const BLKFLSBUF: libc::Ioctl = 0x1261;
 
 /// In which order a file will be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

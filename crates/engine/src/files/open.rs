@@ -11,9 +11,9 @@ use super::cache::{Advice, advise};
 use crate::error::{Error, ErrorKind};
 
 /// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
-const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
+const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
 /// `BLKSSZGET` of `linux/fs.h`: `_IO(0x12, 104)`.
-const BLKSSZGET: libc::c_ulong = 0x1268;
+const BLKSSZGET: libc::Ioctl = 0x1268;
 
 /// What operations go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
