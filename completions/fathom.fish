@@ -53,7 +53,7 @@ undecided\t'A figure became worse, or nobody can tell'"
 complete -c fathom -n "__fish_fathom_using_subcommand compare" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'
 md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -s o -l output -d 'Also write FILE, by its ending: .json .md .csv .txt; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -s o -l output -d 'Also write FILE, by its ending: .json .md .csv .txt, .html with the charts of both; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand compare" -l anyway -d 'Compare runs of different loads or devices too'
 complete -c fathom -n "__fish_fathom_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand gate" -l expect-file -d 'Expectations of FILE, one on each line, with comments after #; may be repeated' -r -F

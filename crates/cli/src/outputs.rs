@@ -69,7 +69,7 @@ const OF_ALL: &[Kind] = &[Kind::Text, Kind::Html];
 /// What a plan can be written as.
 pub(crate) const OF_A_PLAN: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg];
 /// What a comparison can be written as.
-pub(crate) const OF_A_COMPARISON: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text];
+pub(crate) const OF_A_COMPARISON: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Html];
 /// What a diagnosis or an explanation can be written as.
 pub(crate) const DOCUMENTS: &[Kind] = &[Kind::Json, Kind::Markdown, Kind::Text];
 
@@ -115,13 +115,18 @@ impl Output {
         Ok(Self { path: path.to_owned(), kind, file })
     }
 
-    /// Writes a comparison.
+    /// Writes a comparison; as a page its runs, laid over each other.
     ///
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_comparison(&mut self, document: &report::compare::Document) -> Result<(), String> {
+    pub(crate) fn write_comparison(
+        &mut self,
+        document: &report::compare::Document,
+        runs: &[Subject<'_>],
+    ) -> Result<(), String> {
         let text = match self.kind {
+            Kind::Html => report::html::page(runs),
             Kind::Json => report::compare::json(document),
             Kind::Csv => report::compare::csv(document),
             Kind::Markdown => report::compare::markdown(document),

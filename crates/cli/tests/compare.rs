@@ -77,6 +77,10 @@ fn every_format_is_written_by_its_ending() {
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     assert!(lines.len() == 8 && lines.iter().all(|line| line.len() == 11), "seven figures: {csv}");
     assert_eq!(lines[1][..3], ["reads", "read", "iops"]);
+    let page = scratch.text("c.html");
+    compare(&format!("{a} {b} -o {page}")).expect_clean();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("candidate ") && page.contains("b.json"), "{page}");
     let refused = compare(&format!("{a} {b} -o c.svg")).expect_code(2);
     assert!(refused.stderr.contains("use one of .json .csv .md .txt"), "{}", refused.stderr);
 }
@@ -127,6 +131,27 @@ fn repeats_are_given_with_commas_or_with_options() {
         scratch_b = scratch.text("a1.json")
     ));
     assert!(few.expect_clean().stdout.contains("fewer than five"));
+}
+
+/// What `--repeat` keeps has a name for all of it.
+#[test]
+fn a_series_is_all_of_its_repeats() {
+    let scratch = Scratch::new();
+    let (home, file) = (scratch.text("home"), scratch.sparse("data", 4 << 20));
+    let job = format!("--name=reads --ioengine=psync --rw=randread --filename={file} --runtime=1 --time_based");
+    let mut names = Vec::new();
+    for _ in 0..2 {
+        let words = words(&format!("run --repeat 2 --progress off --format json {job}"));
+        let outcome = run(fathom(words).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home));
+        let told = format!("{}{}", outcome.stdout, outcome.stderr);
+        let name = told.split(|c: char| !c.is_alphanumeric() && c != '-').find(|word| word.contains("-series-"));
+        names.push(name.unwrap_or_else(|| panic!("no series: {outcome:?}")).to_owned());
+    }
+    let words = words(&format!("compare {} {} --format json --anyway", names[0], names[1]));
+    let document = run(fathom(words).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home)).expect_clean().stdout;
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["baseline"].as_array().map(Vec::len), Some(2), "{document}");
+    assert_eq!(document["jobs"][0]["figures"][0]["basis"]["of"], "repeats");
 }
 
 #[test]

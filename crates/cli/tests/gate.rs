@@ -171,7 +171,24 @@ fn junit_and_markdown_are_read_by_others() {
     assert_eq!((&document["passed"], document["checks"][0]["outcome"].as_str()), (&Value::from(false), Some("passed")));
 }
 
-/// Every step of a sweep of simulations is a job of its own in its record.
+/// Every probe of a sweep is a job of its own in the record that is kept.
+#[test]
+fn a_probe_of_a_sweep_is_held_by_its_name() {
+    let scratch = Scratch::new();
+    let home = scratch.text("home");
+    let sweep = words("sweep --on custom,iops=10000,latency=1ms --progress off");
+    run(fathom(sweep).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home)).expect_code(0);
+    let gate = |expectation: &str| {
+        let words = ["gate", "last", "--expect", expectation, "--format", "json"];
+        run(fathom(words).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home))
+    };
+    let all = gate("read.iops>=1").expect_code(0).stdout;
+    let document: Value = serde_json::from_str(&all).unwrap();
+    assert_eq!(document["checks"][0]["outcome"], "passed", "{document}");
+    let wrong = gate("job(no such probe).read.iops>=1").expect_code(1).stdout;
+    assert!(wrong.contains("no_such_job"), "{wrong}");
+}
+
 #[test]
 fn one_of_several_jobs_is_held_by_its_name() {
     let scratch = Scratch::new();

@@ -50,7 +50,7 @@ pub(crate) struct CompareOptions {
     /// What standard output carries
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
-    /// Also write FILE, by its ending: .json .md .csv .txt; may be repeated
+    /// Also write FILE, by its ending: .json .md .csv .txt, .html with the charts of both; may be repeated
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 }

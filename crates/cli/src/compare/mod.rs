@@ -12,7 +12,8 @@ use crate::outputs::{OF_A_COMPARISON, Output, deliver, say};
 use crate::refusal::Refusal;
 use crate::terminal::{Terminal, tell};
 use args::{CompareOptions, FailOn};
-use sides::{RunSet, overwritten};
+use report::html::Subject;
+use sides::{RunSet, RunShown, overwritten};
 
 /// Reads both sides, refuses what is not comparable, tells the change.
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
@@ -27,13 +28,15 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     }
     let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
     let document = Document::new(baseline.named(), candidate.named(), settings, comparison);
+    let shown = [baseline.shown("baseline"), candidate.shown("candidate")].concat();
     let mut files = Output::open(&options.output, OF_A_COMPARISON).map_err(|problem| Exit::usage(&problem))?;
     let said = say(&match options.format {
         PageFormat::Text => page::text(&document, Terminal::stdout().style()),
         PageFormat::Json => page::json(&document),
         PageFormat::Md => page::markdown(&document),
     });
-    let end = deliver(&mut files, said, |file| file.write_comparison(&document));
+    let runs: Vec<Subject<'_>> = shown.iter().map(RunShown::subject).collect();
+    let end = deliver(&mut files, said, |file| file.write_comparison(&document, &runs));
     Ok(if end == Exit::Good && failed { Exit::Failed } else { end })
 }
 

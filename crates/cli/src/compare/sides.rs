@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use analyse::{Verdict, analyse};
 use record::Run;
 use report::compare::Named;
+use report::html::{Shown, Subject};
 
 use crate::recall::{Recalled, recall_all};
 
@@ -43,6 +45,12 @@ impl RunSet {
         self.0.iter().map(|recalled| Named::of(&recalled.name, &recalled.run)).collect()
     }
 
+    /// Each run as a page shows it, called by its side.
+    pub(crate) fn shown(&self, side: &str) -> Vec<RunShown<'_>> {
+        let shown = |recalled: &'_ Recalled| format!("{side} {}", recalled.name);
+        self.0.iter().map(|one| RunShown { name: shown(one), run: &one.run, verdicts: analyse(&one.run) }).collect()
+    }
+
     /// Runs that are given more than once, here or in `other` as well: they would be compared with themselves.
     pub(crate) fn twice(&self, other: &Self) -> Vec<String> {
         let names: Vec<&str> = self.0.iter().chain(&other.0).map(|recalled| recalled.name.as_str()).collect();
@@ -50,6 +58,20 @@ impl RunSet {
         again
             .map(|(_, name)| format!("{name}: it is given twice: a run is always equal to itself; give another"))
             .collect()
+    }
+}
+
+/// A run and what was found in it.
+#[derive(Clone)]
+pub(crate) struct RunShown<'a> {
+    name: String,
+    run: &'a Run,
+    verdicts: Vec<Verdict>,
+}
+
+impl RunShown<'_> {
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject::Run(Shown { name: &self.name, run: self.run, verdicts: &self.verdicts, written: None })
     }
 }
 

@@ -66,7 +66,7 @@ fn of_load(told: &Told<'_>, threshold_percent: f64) -> String {
 fn remedy(row: &FigureComparison) -> String {
     match row.judgement {
         Judgement::Undecided { more: Some(more) } => format!(", {} would tell", more_words(more)),
-        Judgement::Undecided { more: None } => ", too close to call".to_owned(),
+        Judgement::Undecided { more: None } => ", too noisy to call".to_owned(),
         _ => String::new(),
     }
 }

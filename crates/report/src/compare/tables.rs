@@ -3,7 +3,7 @@
 use analyse::compare::{FigureComparison, Judgement, More};
 use record::Kind;
 
-use super::words::{caution_words, change_words, figure_words, mismatch_words, verdict_words};
+use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
 use super::{Document, Load, Named};
 use crate::suite::shown;
 use crate::tables::{escaped, quoted};
@@ -70,7 +70,7 @@ pub fn markdown(document: &Document) -> String {
         }
     }
     let mismatches = document.comparison.mismatches.iter().map(|one| format!("not the same: {}", mismatch_words(one)));
-    let cautions = document.comparison.jobs.iter().flat_map(|job| &job.cautions).map(caution_words);
+    let cautions = caution_notes(&document.comparison);
     let notes: Vec<String> = mismatches.chain(cautions).map(|note| format!("* {}\n", escaped(&note))).collect();
     if !notes.is_empty() {
         out.push_str(&format!("\n{}", notes.concat()));

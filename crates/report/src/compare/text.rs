@@ -2,7 +2,7 @@
 
 use analyse::compare::{FigureComparison, JobComparison, Judgement};
 
-use super::words::{caution_words, change_words, figure_words, mismatch_words, verdict_words};
+use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
 use super::{Document, Load, Named};
 use crate::paint::Tone;
 use crate::sheet::{Sheet, Style};
@@ -120,8 +120,7 @@ impl Page {
             let tone = if mismatch.blocking { Tone::Bad } else { Tone::Faint };
             (tone, "Not the same:", format!(" {}.", mismatch_words(mismatch)))
         });
-        let cautions = comparison.jobs.iter().flat_map(|job| &job.cautions);
-        let cautions = cautions.map(|caution| (Tone::Odd, "Note:", format!(" {}", caution_words(caution))));
+        let cautions = caution_notes(comparison).into_iter().map(|note| (Tone::Odd, "Note:", format!(" {note}")));
         let mut told: Vec<String> = Vec::new();
         for (tone, lead, words) in mismatches.chain(cautions) {
             if told.contains(&words) {

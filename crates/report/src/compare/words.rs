@@ -92,12 +92,37 @@ const fn side_words(side: Side) -> &'static str {
     }
 }
 
-/// A sentence.
-pub(super) fn caution_words(caution: &Caution) -> String {
-    match *caution {
-        Caution::Found { side, code } => {
-            format!("Of {} it was found: {} (`fathom explain` says more).", side_words(side), code.name())
+/// A sentence each; what was found of one side in one.
+pub(super) fn caution_notes(comparison: &Comparison) -> Vec<String> {
+    let all = || comparison.jobs.iter().flat_map(|job| &job.cautions);
+    let mut notes = Vec::new();
+    for side in [Side::Baseline, Side::Candidate] {
+        let mut names: Vec<String> = Vec::new();
+        for caution in all() {
+            match caution {
+                Caution::Found { side: of, code } if *of == side && !names.contains(&code.name()) => {
+                    names.push(code.name());
+                }
+                _ => {}
+            }
         }
+        if !names.is_empty() {
+            let (side, names) = (side_words(side), names.join(", "));
+            notes.push(format!("Of {side} it was found: {names} (`fathom explain` says more)."));
+        }
+    }
+    for words in all().filter_map(caution_words) {
+        if !notes.contains(&words) {
+            notes.push(words);
+        }
+    }
+    notes
+}
+
+/// A sentence; `None` of findings.
+fn caution_words(caution: &Caution) -> Option<String> {
+    Some(match *caution {
+        Caution::Found { .. } => return None,
         Caution::CreditsRanOut { side } => {
             format!("Burst credits ran out in {} alone: its mean is of two speeds.", side_words(side))
         }
@@ -114,7 +139,7 @@ pub(super) fn caution_words(caution: &Caution) -> String {
         Caution::RepeatsOnOneSide => {
             "Only one side has repeats: how much runs differ among themselves is not allowed for.".to_owned()
         }
-    }
+    })
 }
 
 fn capital(text: &str) -> String {
@@ -163,7 +188,7 @@ pub(super) fn verdict_words(judgement: Judgement) -> (&'static str, String) {
         Judgement::Worse => ("worse", String::new()),
         Judgement::Same => ("same", String::new()),
         Judgement::Undecided { more: Some(more) } => ("undecided", more_words(more)),
-        Judgement::Undecided { more: None } => ("undecided", "too close to call".to_owned()),
+        Judgement::Undecided { more: None } => ("undecided", "too noisy to call".to_owned()),
     }
 }
 
