@@ -172,7 +172,7 @@ fn events_are_kept_as_they_are_told() {
 
 /// The run was measured and printed, and one line says why it is not kept.
 #[track_caller]
-fn expect_warning(outcome: Outcome, reason: &str) {
+fn expect_warning(outcome: &Outcome, reason: &str) {
     let told = &outcome.stderr;
     assert!(outcome.stdout.contains("reads"), "{outcome:#?}");
     let one = told.lines().count() == 1 && told.starts_with("fathom: warning: this run is not kept: ");
@@ -185,17 +185,17 @@ fn what_cannot_be_kept_is_one_warning() {
     let place = Place::new();
     let mut homeless = place.fathom(NULL);
     homeless.env_remove("FATHOM_HOME").env_remove("HOME").env_remove("XDG_DATA_HOME");
-    expect_warning(place_run(&mut homeless), "FATHOM_HOME");
+    expect_warning(&place_run(&mut homeless), "FATHOM_HOME");
     let file = place.0.write("file", "");
-    expect_warning(place_run(place.fathom(NULL).env("FATHOM_HOME", &file)), "making the folder");
-    expect_warning(place_run(place.fathom(NULL).env("FATHOM_HOME", "/proc/nowhere")), "making the folder");
+    expect_warning(&place_run(place.fathom(NULL).env("FATHOM_HOME", &file)), "making the folder");
+    expect_warning(&place_run(place.fathom(NULL).env("FATHOM_HOME", "/proc/nowhere")), "making the folder");
     place.run(NULL);
     let version = place.store().join("store.json");
     let before = std::fs::read(&version).expect("it was claimed");
     std::fs::write(&version, "{\"format\":9}").expect("it can be written");
-    expect_warning(place_run(&mut place.fathom(NULL)), "use a newer fathom");
+    expect_warning(&place_run(&mut place.fathom(NULL)), "use a newer fathom");
     std::fs::write(&version, "garbage").expect("it can be written");
-    expect_warning(place_run(&mut place.fathom(NULL)), "damaged");
+    expect_warning(&place_run(&mut place.fathom(NULL)), "damaged");
     std::fs::write(&version, before).expect("it can be written");
     place.run(NULL);
     assert_eq!(place.ids("").len(), 2);
@@ -215,7 +215,7 @@ fn a_store_that_another_holds_delays_nobody() {
     let begun = Instant::now();
     let outcome = place.run(NULL);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-    expect_warning(outcome, "another process has held the store's lock");
+    expect_warning(&outcome, "another process has held the store's lock");
     drop(held);
     place.run(NULL);
     assert_eq!(place.ids("").len(), 2);
@@ -233,10 +233,10 @@ fn a_full_disk_and_one_that_is_read_only_lose_only_the_record() {
     place.run(NULL);
     let filler = vec![0; 1 << 20];
     let _ = std::fs::write(place.0.path("home/filler"), &filler);
-    expect_warning(place.run(NULL), "No space left");
+    expect_warning(&place.run(NULL), "No space left");
     std::fs::remove_file(place.0.path("home/filler")).expect("it was made");
     tool("mount", &["-o", "remount,ro", at]);
-    expect_warning(place.run(NULL), "Read-only");
+    expect_warning(&place.run(NULL), "Read-only");
     let shown = run(&mut place.fathom("runs show last")).expect_clean().stdout;
     assert!(shown.contains("reads"), "{shown}");
     assert_eq!(place.ids("").len(), 1);
@@ -255,7 +255,7 @@ fn a_folder_without_permission_loses_only_the_record() {
     let with_fathom = std::iter::once(env!("CARGO_BIN_EXE_fathom").to_owned()).chain(words(NULL));
     command.args(["--bounding-set=-dac_override,-dac_read_search", "--"]).args(with_fathom).current_dir(&place.0);
     command.env("FATHOM_HOME", place.0.path("home")).env("NO_COLOR", "1");
-    expect_warning(place_run(&mut command), "Permission denied");
+    expect_warning(&place_run(&mut command), "Permission denied");
 }
 
 #[test]
@@ -529,6 +529,10 @@ fn repeats_are_runs_of_their_own_in_turns() {
         .collect();
     assert!(started.is_sorted(), "A, B, A, B: {started:?}");
     let series = listed.items("runs").iter().find(|run| run.text("name") == "a").expect("one").text("repeat/series");
+    let shown = run(&mut place.fathom(&format!("runs show {series} --format json"))).expect_clean().stdout;
+    assert_eq!(Json::read(&shown).items("runs").len(), 2);
+    let text = run(&mut place.fathom(&format!("runs show {series}"))).expect_clean().stdout;
+    assert!(text.contains("1 of 2") && text.contains("2 of 2") && text.contains("--seed 7"), "{text}");
     run(&mut place.fathom(&format!("runs rm {series}"))).expect_code(0);
     assert_eq!(place.ids("").len(), 2, "a series by one name");
 }

@@ -11,7 +11,7 @@ use units::Bytes;
 use crate::exit::Exit;
 use crate::explain::open;
 use crate::outputs::say;
-use crate::recall::recall;
+use crate::recall::recall_all;
 use crate::terminal::{Terminal, tell};
 use crate::worker::unix_ms;
 use crate::{home, retention};
@@ -57,10 +57,11 @@ fn list(options: &ListOptions) -> Result<Exit, Exit> {
 }
 
 fn show(options: &ShowOptions) -> Result<Exit, Exit> {
-    let recalled = recall(&options.run).map_err(|problem| Exit::usage(&problem))?;
+    let recalled = recall_all(&options.run).map_err(|problem| Exit::usage(&problem))?;
+    let style = Terminal::stdout().style();
     Ok(say(&match options.format {
         Form::Json => show::json(&recalled),
-        Form::Text => show::text(&recalled, Terminal::stdout().style()),
+        Form::Text => recalled.iter().map(|one| show::text(one, style)).collect::<Vec<_>>().join("\n"),
     }))
 }
 

@@ -131,20 +131,37 @@ struct Document<'a> {
     run: &'a Run,
 }
 
-/// One document with all of it.
-pub(super) fn json(recalled: &Recalled) -> String {
-    let kept = recalled.kept.as_ref();
-    let document = Document {
-        fathom_run: 1,
-        entry: kept.map(|kept| Listed::of(&kept.entry)),
-        folder: kept.map(|kept| kept.folder().to_string_lossy().into_owned()),
-        environment: environment(recalled),
-        job: kept.and_then(|kept| kept.job().ok().flatten()),
-        run: &recalled.run,
+impl<'a> Document<'a> {
+    fn of(recalled: &'a Recalled) -> Self {
+        let kept = recalled.kept.as_ref();
+        Self {
+            fathom_run: 1,
+            entry: kept.map(|kept| Listed::of(&kept.entry)),
+            folder: kept.map(|kept| kept.folder().to_string_lossy().into_owned()),
+            environment: environment(recalled),
+            job: kept.and_then(|kept| kept.job().ok().flatten()),
+            run: &recalled.run,
+        }
+    }
+}
+
+/// The repeats of a series.
+#[derive(Serialize)]
+struct Documents<'a> {
+    fathom_series: u32,
+    runs: Vec<Document<'a>>,
+}
+
+/// One document with all of it; of a series with that of all its runs.
+pub(super) fn json(recalled: &[Recalled]) -> String {
+    let text = match recalled {
+        [only] => serde_json::to_string_pretty(&Document::of(only)),
+        several => {
+            let runs = several.iter().map(Document::of).collect();
+            serde_json::to_string_pretty(&Documents { fathom_series: 1, runs })
+        }
     };
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    text.push('\n');
-    text
+    format!("{}\n", text.unwrap_or_default())
 }
 
 #[cfg(test)]

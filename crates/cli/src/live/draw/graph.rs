@@ -133,7 +133,7 @@ mod tests {
     fn surfaces_reach_as_high_as_their_values() {
         let values = [0.0, 1.0, 2.0, 4.0, f32::NAN, 8.0];
         let rows = drawn(3, 2, |canvas, area| surface(canvas, area, &values, 8.0, Style::new()));
-        assert_eq!(rows, ["  ⢸", "⣀⣼⢸"].map(|row| row.to_owned()));
+        assert_eq!(rows, ["  ⢸", "⣀⣼⢸"].map(str::to_owned));
     }
 
     #[test]
