@@ -127,3 +127,29 @@ fn ten_hours_are_drawn_in_well_under_a_second() {
     let size = std::fs::metadata(scratch.path("slow.html")).expect("it was written").len();
     assert!(size < 200_000, "{size} bytes");
 }
+
+#[test]
+fn the_course_of_credits_is_the_same_every_time_and_ends_where_they_do() {
+    let scratch = Scratch::new();
+    let levels = |name: &str, seconds: u32| {
+        let command = format!(
+            "sim --seed 1 --progress off --no-record --on vultr/nvme-block --name=burst --rw=randread --iodepth=64 \
+             --runtime={seconds} -o {name}"
+        );
+        run(fathom(words(&command)).current_dir(&scratch)).expect_clean();
+        let text = std::fs::read_to_string(scratch.path(name)).expect("it was written");
+        let model = record::from_json(&text).expect("a record").model.expect("a simulation");
+        let stage = model.stages.into_iter().find(|stage| stage.name == "volume IOPS").expect("it has such a limit");
+        (stage.credits.expect("it has credits"), stage.levels)
+    };
+    let (credits, course) = levels("one.json", 90);
+    assert_eq!(course, levels("two.json", 90).1);
+    assert_eq!(course[0], (0, credits.most));
+    assert!(course.len() > 60 && course.len() < 300, "{} instants", course.len());
+    // Once they are gone, what is earned is spent at once.
+    let falls = |pair: &[(u64, f64)]| pair[0].0 < pair[1].0 && pair[1].1 < pair[0].1 + 0.01 * credits.most;
+    assert!(course.windows(2).all(falls), "{course:?}");
+    let gone = course.iter().find(|(_, left)| *left < 0.01 * credits.most).expect("they run out").0;
+    let told = credits.empty_at_ns.expect("they ran out");
+    assert!((gone as f64 / told as f64 - 1.0).abs() < 0.05, "{gone} and {told}");
+}
