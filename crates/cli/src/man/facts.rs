@@ -138,7 +138,10 @@ mod tests {
         }
         let is_name =
             |text: &&str| text.len() >= 3 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-        code.split('"').skip(1).step_by(2).filter(is_name).collect()
+        let parts: Vec<&str> = code.split('"').collect();
+        let texts = parts.chunks(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)));
+        // What stands for the value of an option is no variable.
+        texts.filter(|(before, _)| !before.ends_with("value_name = ")).map(|(_, text)| text).filter(is_name).collect()
     }
 
     fn sources(folder: &std::path::Path, found: &mut Vec<String>) {

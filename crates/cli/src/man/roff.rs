@@ -131,7 +131,7 @@ fn sentences(text: &str) -> String {
         let mut parts = out.split(end);
         let mut lines = parts.next().unwrap_or_default().to_owned();
         for part in parts {
-            let begins = part.chars().next().is_none_or(|letter| letter.is_uppercase() || letter == '\\');
+            let begins = part.chars().next().is_some_and(|letter| letter.is_uppercase() || letter == '\\');
             lines.push_str(end.trim_end());
             lines.push_str(if begins { "\n" } else { " " });
             lines.push_str(part);

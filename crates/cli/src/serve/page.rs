@@ -152,6 +152,6 @@ mod tests {
             way_ns: 30_000,
         };
         let text = punctuality(&seen);
-        assert!(text.contains("left 2.00 us early") && text.contains("30.0 us of which are taken off"), "{text}");
+        assert!(text.contains("left 2.00 us early") && text.contains("30.0 us of which were taken off"), "{text}");
     }
 }

@@ -298,7 +298,10 @@ pub(crate) fn met(need: Need) -> bool {
         Need::Zsh if !runs("zsh", "--version") => "zsh is not installed",
         Need::Fish if !runs("fish", "--version") => "fish is not installed",
         Need::PythonYaml if !runs("/usr/bin/python3", "-cimport yaml") => "python3-yaml is not installed",
-        Need::Debhelper if !runs("dpkg-buildpackage", "--version") || !runs("dh", "--version") => {
+        // Outside a package `dh --version` is an error.
+        Need::Debhelper
+            if !runs("dpkg-buildpackage", "--version") || Command::new("dh").arg("--version").output().is_err() =>
+        {
             "debhelper is not installed"
         }
         _ => return true,
