@@ -35,6 +35,8 @@ pub(super) const ENVIRONMENT: &[Fact] = &[
     fact("NO_COLOR", &[], "Set to anything: no colours."),
     fact("CLICOLOR_FORCE", &[], "Set to anything: colours even where no terminal is."),
     fact("TERM", &[], "With the value `dumb` there are no colours."),
+    fact("COLORTERM", &["run"], "Set to anything: the full screen has 256 colours, as where TERM says so."),
+    fact("LC_ALL", &["run"], "The full screen is drawn in ASCII unless this, `LC_CTYPE` or `LANG` says UTF-8."),
     fact("COLUMNS", &[], "How wide text is laid out, from 40 to 200; else as wide as the terminal, or 100."),
     fact(
         "NAME",
@@ -140,8 +142,9 @@ mod tests {
             |text: &&str| text.len() >= 3 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
         let parts: Vec<&str> = code.split('"').collect();
         let texts = parts.chunks(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?)));
-        // What stands for the value of an option is no variable.
-        texts.filter(|(before, _)| !before.ends_with("value_name = ")).map(|(_, text)| text).filter(is_name).collect()
+        // What stands for the value of an option is no variable, and what the compiler knows is none of the user.
+        let is_another_name = |before: &str| before.ends_with("value_name = ") || before.ends_with("env!(");
+        texts.filter(|(before, _)| !is_another_name(before)).map(|(_, text)| text).filter(is_name).collect()
     }
 
     fn sources(folder: &std::path::Path, found: &mut Vec<String>) {
@@ -149,7 +152,7 @@ mod tests {
             let path = entry.expect("it can be read").path();
             if path.is_dir() {
                 sources(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
+            } else if !path.ends_with("tests.rs") && path.extension().is_some_and(|ending| ending == "rs") {
                 found.push(std::fs::read_to_string(&path).expect("a source file is text"));
             }
         }
@@ -165,8 +168,9 @@ mod tests {
         let read: Vec<&str> = texts.iter().flat_map(|text| read_in(text)).collect();
         assert!(read.contains(&"NO_COLOR") && read.contains(&"XDG_STATE_HOME"), "{read:?}");
         for name in read {
-            // The shell says where a home is.
-            let known = name == "HOME" || ENVIRONMENT.iter().any(|fact| fact.name == name);
+            // The shell says where a home is; of the locale the first is told.
+            let known =
+                ["HOME", "LC_CTYPE", "LANG"].contains(&name) || ENVIRONMENT.iter().any(|fact| fact.name == name);
             assert!(known, "{name} is read, and man/facts.rs does not say what for");
         }
     }
