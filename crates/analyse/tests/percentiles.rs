@@ -118,18 +118,17 @@ fn the_seconds_that_are_asked_for_decide_percentiles_too() {
     let mut random = Random::new(seed, 0);
     let short = Course { seconds: 40, noise: 0.1, ..EVEN };
     let (mut asked, mut decided) = (0, 0);
-    for _ in 0..40 {
+    for _ in 0..400 {
         let (a, b) = (run(short, &shape, &mut random), run(short, &shape, &mut random));
         let found = row(&a, &b, NAMES[0]).judgement;
         let Judgement::Undecided { more: Some(More::Seconds(more)) } = found else { continue };
-        let long = Course { seconds: 40 + more.min(2_000) as usize, ..short };
+        let long = Course { seconds: 40 + more as usize, ..short };
         let again = row(&run(long, &shape, &mut random), &run(long, &shape, &mut random), NAMES[0]);
         asked += 1;
         decided += u32::from(!matches!(again.judgement, Judgement::Undecided { .. }));
     }
     println!("seed {seed}: asked {asked}, decided {decided}");
-    // What is asked for is what decides in most cases, not in all.
-    assert!(asked > 20 && decided * 2 > asked, "seed {seed}: {decided} of {asked}");
+    assert!(asked > 20 && decided * 5 > asked * 3, "seed {seed}: {decided} of {asked}");
 }
 
 #[test]
