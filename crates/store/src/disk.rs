@@ -15,11 +15,22 @@ pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
 
 /// Writes a new file and waits until it is on the device.
 pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
-    let written = File::create(path).and_then(|mut file| {
+    let written = create(path).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
     });
     written.map_err(|error| Error::io(path, "writing", error))
+}
+
+/// Makes a file. One of its name is removed first, so that nothing that a link points to is written to.
+pub(crate) fn create(path: &Path) -> std::io::Result<File> {
+    match File::create_new(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            std::fs::remove_file(path)?;
+            File::create_new(path)
+        }
+        created => created,
+    }
 }
 
 /// Puts `bytes` in the place of a file, so that others see the old or the new one; `aside` must be beside it.
@@ -40,6 +51,17 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     synced.map_err(|error| Error::io(path, "writing the folder to the device", error))
 }
 
+/// More than any file of a run: a record of 2,000 results has about 100 MB.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// All bytes of a regular file. A pipe would never answer, and a device never end.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| Error::io(path, "reading", error))
+    let failed = |error| Error::io(path, "reading", error);
+    let facts = std::fs::metadata(path).map_err(failed)?;
+    let refused = |why| Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, why)));
+    match () {
+        () if !facts.is_file() => refused("it is not a regular file"),
+        () if facts.len() > FILE_BYTES_MAX => refused("it has more than 1 GiB"),
+        () => std::fs::read(path).map_err(failed),
+    }
 }

@@ -1,6 +1,6 @@
 //! One run, read back.
 
-use std::io::{BufRead, BufReader, Cursor};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use record::{Environment, ReadError, Run, from_json};
@@ -178,14 +178,50 @@ impl Loaded {
         let damaged = move |error: std::io::Error| Error::damaged(&path, error.to_string());
         let packed = self.entry.files.contains_key(EVENTS).then(|| self.file(EVENTS)).transpose()?;
         let unpacked = packed.map(|packed| zstd::Decoder::with_buffer(Cursor::new(packed))).transpose();
-        let mut lines = unpacked.map_err(&damaged)?.map(|events| BufReader::new(events).lines());
+        let mut events = unpacked.map_err(&damaged)?.map(BufReader::new);
         Ok(std::iter::from_fn(move || {
-            let line = lines.as_mut()?.next()?;
+            let line = next_line(events.as_mut()?).transpose()?;
             if line.is_err() {
                 // What cannot be unpacked fails again and again.
-                lines = None;
+                events = None;
             }
             Some(line.map_err(&damaged))
         }))
+    }
+}
+
+/// More than any event. A few bytes of zstd unpack to a line that no memory holds.
+const EVENT_BYTES_MAX: u64 = 16 << 20;
+
+/// The next line without its end; `None` behind the last.
+fn next_line(from: &mut impl BufRead) -> std::io::Result<Option<String>> {
+    let mut line = String::new();
+    let read = from.by_ref().take(EVENT_BYTES_MAX + 1).read_line(&mut line)?;
+    if read as u64 > EVENT_BYTES_MAX {
+        let text = format!("an event has more than {EVENT_BYTES_MAX} bytes");
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text));
+    }
+    line.truncate(line.trim_end_matches(['\n', '\r']).len());
+    Ok((read > 0).then_some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// f52613e unpacked a line of any length into memory.
+    #[test]
+    fn an_event_that_unpacks_without_end_is_refused() {
+        let line = vec![b'x'; 4 * EVENT_BYTES_MAX as usize];
+        let packed = zstd::encode_all(line.as_slice(), 3).unwrap();
+        assert!(packed.len() < 1 << 16);
+        let mut events = BufReader::new(zstd::Decoder::with_buffer(Cursor::new(packed)).unwrap());
+        assert!(next_line(&mut events).unwrap_err().to_string().contains("an event has more than"));
+        let mut two = BufReader::new(b"one\r\n\ntwo".as_slice());
+        let mut read = || next_line(&mut two).unwrap();
+        assert_eq!(
+            [read(), read(), read(), read()],
+            [Some("one".into()), Some(String::new()), Some("two".into()), None]
+        );
     }
 }

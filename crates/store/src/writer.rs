@@ -68,7 +68,7 @@ impl Writer {
         let failed = |error| Error::io(&path, "writing", error);
         let mut events = match self.events.take() {
             Some(events) => events,
-            None => File::create(&path).and_then(Summing::encoder).map_err(failed)?,
+            None => crate::disk::create(&path).and_then(Summing::encoder).map_err(failed)?,
         };
         let written = events.write_all(line.as_bytes()).and_then(|()| events.write_all(b"\n"));
         self.events = Some(events);

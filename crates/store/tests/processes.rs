@@ -1,0 +1,47 @@
+//! Several processes at one store. These tests have a program of their own: a child holds copies of the locks of all other
+//! tests of its program between its fork and its exec, and the store then leaves its index for the next list.
+
+mod common;
+
+use std::process::{Command, Stdio};
+
+use common::{add, sample};
+use store::{Filter, Kind, Store};
+
+fn ids(store: &Store, filter: &Filter) -> Vec<String> {
+    let listing = store.list(filter).unwrap();
+    assert!(listing.skipped.is_empty(), "{:?}", listing.skipped);
+    listing.entries.into_iter().map(|entry| entry.id).collect()
+}
+
+/// One of the processes of the test below, which names the store.
+#[test]
+fn one_of_many_processes() {
+    let Some(root) = std::env::var_os("STORE_TEST_SHARED") else { return };
+    let store = Store::open(root).unwrap();
+    for _ in 0..50 {
+        add(&store, Kind::Run, "shared", &sample(0)).unwrap();
+    }
+}
+
+#[test]
+fn many_processes_add_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut children: Vec<_> = (0..8)
+        .map(|_| {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            child.args(["--exact", "one_of_many_processes"]).stdout(Stdio::null());
+            child.env("STORE_TEST_SHARED", home.path()).spawn().unwrap()
+        })
+        .collect();
+    let store = Store::open(home.path()).unwrap();
+    let mut seen = 0;
+    while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
+        let listed = ids(&store, &Filter::default()).len();
+        assert!(listed >= seen, "{listed} after {seen}");
+        seen = listed;
+    }
+    assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
+    assert_eq!(ids(&store, &Filter::default()).len(), 400);
+    assert_eq!(ids(&store, &Filter::default()).len(), 400, "from the index");
+}
