@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec};
+use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::Findings;
 use crate::table::{self, Kind, OPTIONS, OptionSpec};
@@ -27,9 +28,10 @@ pub(crate) struct Arguments {
 pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Arguments {
     let text: Arc<str> = Arc::from(args.join(" "));
     let mut column = 1;
+    let source: Arc<str> = Arc::from("command line");
     let words = args.iter().map(|arg| {
         let place = Place {
-            source: Arc::from("command line"),
+            source: Arc::clone(&source),
             line: 1,
             column,
             length: arg.chars().count(),
@@ -39,8 +41,16 @@ pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Argume
         (arg.as_str(), place)
     });
     let words: Vec<_> = words.collect();
-    let mut reader =
-        Reader { words: &words, at: 0, dialect, with_host, engine: "psync".to_owned(), out: Arguments::default() };
+    let mut reader = Reader {
+        words: &words,
+        at: 0,
+        dialect,
+        with_host,
+        engine: "psync".to_owned(),
+        global_engine: "psync".to_owned(),
+        options: 0,
+        out: Arguments::default(),
+    };
     reader.all();
     reader.out
 }
@@ -68,6 +78,10 @@ struct Reader<'a> {
     dialect: Dialect,
     with_host: bool,
     engine: String,
+    /// The engine that all later jobs begin with.
+    global_engine: String,
+    /// How many options of jobs there were.
+    options: usize,
     out: Arguments,
 }
 
@@ -75,6 +89,9 @@ impl Reader<'_> {
     fn all(&mut self) {
         let mut options_end = false;
         while let Some((word, place)) = self.words.get(self.at) {
+            if self.is_over(place) {
+                return;
+            }
             self.at += 1;
             if !options_end && *word == "--" {
                 options_end = true;
@@ -85,6 +102,19 @@ impl Reader<'_> {
                 self.option(word, place);
             }
         }
+    }
+
+    /// Whether nothing more is read: there are many errors, or too many options, which is then said.
+    fn is_over(&mut self, place: &Place) -> bool {
+        let (options, jobs) = (self.options, self.out.jobs.jobs.len());
+        if options > limits::OPTIONS_MAX || jobs > limits::SECTIONS_MAX {
+            let what = if options > limits::OPTIONS_MAX { "options" } else { "jobs" };
+            let most = if options > limits::OPTIONS_MAX { limits::OPTIONS_MAX } else { limits::SECTIONS_MAX };
+            let diagnostic = Diagnostic::error("too-many-options", format!("more than {most} {what}"));
+            self.out.diagnostics.push(diagnostic.at(place.clone()).remedy("divide the jobs into several runs"));
+            return true;
+        }
+        self.out.diagnostics.len() >= limits::PROBLEMS_MAX
     }
 
     fn option(&mut self, word: &str, place: &Place) {
@@ -218,17 +248,19 @@ impl Reader<'_> {
         }
         if let ("ioengine", Some(engine)) = (spec.name, &value) {
             table::engine_name(engine).clone_into(&mut self.engine);
+            if self.section().global {
+                self.global_engine.clone_from(&self.engine);
+            }
         }
         let key = if spec.names().any(|name| name == key) { key } else { spec.name }.to_owned();
         let option = RawOption { key, value, key_place, value_place, verbatim: true, cut: None, unset: Vec::new() };
+        self.options += 1;
         self.section().options.push(option);
     }
 
     /// Begins a job, which knows the engine of the defaults only. Says whether it is to be run.
     fn begin(&mut self, title: &str, place: &Place) -> bool {
-        let globals = self.out.jobs.jobs.iter().filter(|job| job.global).flat_map(|job| &job.options);
-        let engines = globals.filter(|option| option.key == "ioengine").filter_map(|option| option.value.as_deref());
-        engines.fold("psync", |_, later| table::engine_name(later)).clone_into(&mut self.engine);
+        self.engine.clone_from(&self.global_engine);
         // A job that no `--section` before it names is none: what follows changes the defaults, as in fio.
         let sections = &self.out.host.sections;
         let chosen = sections.is_empty() || sections.iter().any(|section| section == title);

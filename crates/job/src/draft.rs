@@ -187,6 +187,7 @@ fn default_verify() -> VerifyOptions {
         only: false,
         pattern: VerifyPattern::default(),
         interval: None,
+        nonce: None,
     }
 }
 

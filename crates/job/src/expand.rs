@@ -1,20 +1,41 @@
 //! Variables: `${NAME}` from the environment, `$pagesize`, `$mb_memory` and `$ncpus` from the host.
 
+use crate::limits::EXPANDED_BYTES_MAX;
 use crate::source::Source;
 
-/// The text with its variables replaced, and the names of variables that are not set.
-pub(crate) fn environment(text: &str, source: &dyn Source) -> (String, Vec<String>) {
-    let (mut out, mut unset, mut rest) = (String::new(), Vec::new(), text);
+/// A text whose variables are replaced.
+#[derive(Debug, Default)]
+pub(crate) struct Expanded {
+    pub(crate) text: String,
+    /// The names of variables that are not set.
+    pub(crate) unset: Vec<String>,
+    /// The name of a variable whose value cannot take its place, and why.
+    pub(crate) unusable: Option<(String, &'static str)>,
+}
+
+/// Replaces the variables of a text.
+pub(crate) fn environment(text: &str, source: &dyn Source) -> Expanded {
+    let (mut out, mut rest) = (Expanded::default(), text);
     while let Some((before, name, after)) = braced(rest) {
-        out.push_str(before);
+        out.text.push_str(before);
         match source.variable(name) {
-            Some(value) => out.push_str(&value),
-            None => unset.push(name.to_owned()),
+            _ if source.is_not_text(name) => out.refuse(name, "is not UTF-8 text"),
+            Some(value) if out.text.len() + value.len() > EXPANDED_BYTES_MAX => {
+                out.refuse(name, "makes the option longer than 128 KiB");
+            }
+            Some(value) => out.text.push_str(&value),
+            None => out.unset.push(name.to_owned()),
         }
         rest = after;
     }
-    out.push_str(rest);
-    (out, unset)
+    out.text.push_str(rest);
+    out
+}
+
+impl Expanded {
+    fn refuse(&mut self, name: &str, why: &'static str) {
+        self.unusable.get_or_insert_with(|| (name.to_owned(), why));
+    }
 }
 
 /// The text before the first `${NAME}`, the name, and the text behind it.
@@ -31,12 +52,13 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
 ///
 /// The calculation that could not be carried out.
 pub(crate) fn keywords(value: &str, source: &dyn Source) -> Result<String, String> {
-    let words =
-        [("$pagesize", source.page_size_bytes()), ("$mb_memory", source.memory_mib()), ("$ncpus", source.cpus())];
+    type Number = fn(&dyn Source) -> u64;
+    let words: [(&str, Number); 3] =
+        [("$pagesize", |s| s.page_size_bytes()), ("$mb_memory", |s| s.memory_mib()), ("$ncpus", |s| s.cpus())];
     let mut replaced = value.to_owned();
     for (word, number) in words {
         if replaced.contains(word) {
-            replaced = replaced.replace(word, &number.to_string());
+            replaced = replaced.replace(word, &number(source).to_string());
         }
     }
     if replaced == value || !replaced.contains(['+', '-', '*', '/']) {
@@ -93,7 +115,7 @@ impl Calculation<'_> {
 
     fn factor(&mut self) -> Option<i128> {
         if self.take(&['-']).is_some() {
-            return self.bounded(Self::factor).map(|value| -value);
+            return self.bounded(Self::factor)?.checked_neg();
         }
         if self.take(&['(']).is_some() {
             let value = self.bounded(Self::sum)?;
@@ -149,8 +171,18 @@ mod tests {
 
     #[test]
     fn unset_variables_are_empty_and_reported() {
-        assert_eq!(environment("size=${SIZE}k", &Nowhere), ("size=k".to_owned(), vec!["SIZE".to_owned()]));
-        assert_eq!(environment("size=${SIZE", &Nowhere), ("size=${SIZE".to_owned(), vec![]));
-        assert_eq!(environment("size=$SIZE", &Nowhere), ("size=$SIZE".to_owned(), vec![]));
+        let replaced = |text| environment(text, &Nowhere);
+        assert_eq!(
+            (replaced("size=${SIZE}k").text.as_str(), replaced("${SIZE}").unset),
+            ("size=k", vec!["SIZE".into()])
+        );
+        for text in ["size=${SIZE", "size=$SIZE"] {
+            assert_eq!((replaced(text).text.as_str(), replaced(text).unset.len()), (text, 0));
+        }
+    }
+
+    #[test]
+    fn the_least_number_has_no_opposite() {
+        assert_eq!(calculate(&format!("-(0-{}-1)", i128::MAX)), None);
     }
 }

@@ -2,23 +2,35 @@
 
 use std::sync::Arc;
 
+use units::Bytes;
+
 use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::expand;
+use crate::expand::{self, Expanded};
+use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::source::Source;
 
-/// Includes may be nested this deep, so that a file that includes itself ends.
-const INCLUDE_DEPTH_MAX: usize = 16;
+/// How much of a line that is refused for its length is shown, in bytes.
+const SHOWN_BYTES: usize = 240;
 
-/// The longest line that fio reads, in bytes.
-const LINE_MAX_BYTES: usize = 8192;
+/// How much was read for one plan.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    bytes: usize,
+    includes: usize,
+    sections: usize,
+    options: usize,
+    /// Whether a limit was exceeded, so that nothing more is read.
+    over: bool,
+}
 
 /// Reads job files into sections.
 pub(crate) struct FileReader<'a> {
     pub(crate) dialect: Dialect,
     pub(crate) source: &'a dyn Source,
     pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
+    pub(crate) spent: &'a mut Spent,
 }
 
 impl FileReader<'_> {
@@ -31,27 +43,70 @@ impl FileReader<'_> {
 
     fn lines(&mut self, name: &str, bytes: &[u8], file: &mut RawFile, depth: usize) {
         let source: Arc<str> = Arc::from(name);
-        let text = String::from_utf8_lossy(bytes);
-        for (index, line) in text.split('\n').enumerate() {
-            let line = Line::new(&source, index + 1, line);
-            self.check_encoding(&line);
-            self.line(&line, file, depth);
+        self.spent.bytes += bytes.len();
+        if self.spent.bytes > limits::TEXT_BYTES_MAX {
+            let place = Place { source, line: 1, column: 1, length: 0, text: Arc::from("") };
+            let message = format!("more than {} of job text", Bytes::new(limits::TEXT_BYTES_MAX as u64));
+            return self.exceed(
+                "too-much-text",
+                message,
+                place,
+                "give a job file; divide a long one into several runs",
+            );
+        }
+        for (index, bytes) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if self.spent.over || self.has_many_errors() {
+                return;
+            }
+            let short = bytes.len() < limits::LINE_BYTES_MAX;
+            let shown = if short { bytes } else { &bytes[..SHOWN_BYTES] };
+            let line = Line::new(&source, index + 1, &String::from_utf8_lossy(shown));
+            if !short {
+                self.refuse_long(&line, bytes.len());
+            } else if self.check_encoding(&line, bytes) {
+                self.line(&line, file, depth);
+            }
         }
     }
 
-    fn check_encoding(&mut self, line: &Line) {
-        let text = &line.whole.text;
-        if text.contains(['\u{fffd}', '\0']) && self.dialect == Dialect::Strict {
-            self.diagnostics
-                .push(Diagnostic::error("encoding", "the line is not plain UTF-8 text").at(line.whole.clone()));
+    /// Whether enough is wrong for one reading.
+    fn has_many_errors(&self) -> bool {
+        self.diagnostics.len() >= limits::PROBLEMS_MAX
+    }
+
+    /// Ends the reading of all files, because of a limit.
+    fn exceed(&mut self, code: &'static str, message: String, place: Place, remedy: &str) {
+        if !self.spent.over {
+            self.diagnostics.push(Diagnostic::error(code, message).at(place).remedy(remedy));
         }
-        if text.len() >= LINE_MAX_BYTES {
+        self.spent.over = true;
+    }
+
+    fn refuse_long(&mut self, line: &Line, length: usize) {
+        let most = limits::LINE_BYTES_MAX;
+        self.diagnostics.push(
+            Diagnostic::error("line-length", format!("the line has {length} bytes, more than {most}"))
+                .at(line.whole.part(0, 1))
+                .note("fio cuts it in two")
+                .remedy("write a shorter line"),
+        );
+    }
+
+    /// Whether the line can be read as text: what counts of it in fio's dialect, all of it in the strict one. Read with
+    /// replacements it could name another file.
+    fn check_encoding(&mut self, line: &Line, bytes: &[u8]) -> bool {
+        let counts = bytes.split(|byte| b";#".contains(byte)).next().unwrap_or_default();
+        let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
+        let strict = self.dialect == Dialect::Strict;
+        let good = if strict { is_text(bytes) && !bytes.contains(&0) } else { is_text(counts) };
+        if !good {
             self.diagnostics.push(
-                Diagnostic::error("line-length", format!("the line is longer than {LINE_MAX_BYTES} bytes"))
-                    .at(line.whole.part(0, 1))
-                    .note("fio cuts it in two"),
+                Diagnostic::error("encoding", "the line is not plain UTF-8 text").at(line.whole.clone()).remedy(
+                    "write the job file in UTF-8; a file whose name is not UTF-8 needs a link with another name",
+                ),
             );
         }
+        good || (strict && is_text(counts))
     }
 
     fn line(&mut self, line: &Line, file: &mut RawFile, depth: usize) {
@@ -64,6 +119,11 @@ impl FileReader<'_> {
         } else if let Some(path) = body.strip_prefix("include") {
             self.include(line, path, file, depth);
         } else if let Some(job) = file.jobs.last_mut() {
+            self.spent.options += 1;
+            if self.spent.options > limits::OPTIONS_MAX {
+                let message = format!("more than {} options", limits::OPTIONS_MAX);
+                return self.exceed("too-many-options", message, line.place(body), "divide the jobs into several runs");
+            }
             let option = self.option(line, body);
             job.options.push(option);
         } else {
@@ -93,6 +153,11 @@ impl FileReader<'_> {
                     .remedy("write `[name]` and nothing else on the line"),
             );
         }
+        self.spent.sections += 1;
+        if self.spent.sections > limits::SECTIONS_MAX {
+            let message = format!("more than {} sections", limits::SECTIONS_MAX);
+            return self.exceed("too-many-jobs", message, place, "write `numjobs=` for workers that do the same");
+        }
         let global = title.starts_with("global");
         file.jobs.push(RawJob { title, place, options: Vec::new(), global, ordered: false });
     }
@@ -109,9 +174,14 @@ impl FileReader<'_> {
                     .remedy("write `include FILE`"),
             );
         }
-        if depth >= INCLUDE_DEPTH_MAX {
-            self.diagnostics.push(Diagnostic::error("include", "includes are nested too deep").at(place));
-            return;
+        self.spent.includes += 1;
+        if depth >= limits::INCLUDE_DEPTH_MAX {
+            let remedy = "see whether a file includes itself";
+            return self.exceed("include", "includes are nested too deep".to_owned(), place, remedy);
+        }
+        if self.spent.includes > limits::INCLUDES_MAX {
+            let message = format!("more than {} files are included", limits::INCLUDES_MAX);
+            return self.exceed("include", message, place, "see whether a file includes itself");
         }
         match self.open_include(path, &line.whole.source) {
             Ok((name, bytes)) => self.lines(&name, &bytes, file, depth + 1),
@@ -134,7 +204,12 @@ impl FileReader<'_> {
 
     fn option(&mut self, line: &Line, body: &str) -> RawOption {
         let whole = line.place(body);
-        let (text, unset) = expand::environment(body, self.source);
+        let Expanded { text, unset, unusable } = expand::environment(body, self.source);
+        if let Some((name, why)) = unusable {
+            let message = format!("the environment variable `{name}` {why}");
+            self.diagnostics
+                .push(Diagnostic::error("variable", message).at(whole.clone()).remedy("set it to another value"));
+        }
         let mut option = split_option(&text, &whole, text == body);
         option.cut = line.cut();
         option.unset = unset;

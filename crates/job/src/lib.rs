@@ -22,6 +22,7 @@ mod draft;
 mod expand;
 mod file;
 mod host;
+pub mod limits;
 mod model;
 mod names;
 mod parse;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::Dialect;
 use crate::arguments::{self, Arguments};
 use crate::diagnostic::{Diagnostic, Parsed, Place};
-use crate::file::FileReader;
+use crate::file::{FileReader, Spent};
 use crate::host::HostOptions;
+use crate::limits;
 use crate::model::Plan;
 use crate::raw::RawFile;
 use crate::resolve::Resolver;
@@ -29,7 +30,8 @@ pub struct Invocation {
 /// `name` is what diagnostics call the file; includes are searched beside it too.
 pub fn parse_raw(name: &str, text: &[u8], dialect: Dialect, source: &dyn Source) -> Parsed<RawFile> {
     let mut diagnostics = Vec::new();
-    let value = FileReader { dialect, source, diagnostics: &mut diagnostics }.read(name, text);
+    let spent = &mut Spent::default();
+    let value = FileReader { dialect, source, diagnostics: &mut diagnostics, spent }.read(name, text);
     Parsed { value, diagnostics }
 }
 
@@ -112,10 +114,13 @@ fn read_files(
     source: &dyn Source,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<RawFile> {
-    let mut files = Vec::new();
+    let (mut files, mut spent) = (Vec::new(), Spent::default());
     for (path, place) in paths {
         match source.read(path) {
-            Ok(text) => files.push(FileReader { dialect, source, diagnostics }.read(path, &text)),
+            Ok(text) => {
+                let spent = &mut spent;
+                files.push(FileReader { dialect, source, diagnostics, spent }.read(path, &text));
+            }
             Err(reason) => {
                 let mut diagnostic = Diagnostic::error("job-file", format!("`{path}` cannot be read: {reason}"));
                 diagnostic.place = place.cloned();
@@ -148,6 +153,7 @@ fn resolve(
         );
     }
     sort_by_place(&mut diagnostics);
+    limits::shorten(&mut diagnostics);
     Parsed { value, diagnostics }
 }
 

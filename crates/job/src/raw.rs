@@ -76,7 +76,7 @@ impl RawJob {
     pub(crate) fn in_order(&self) -> Vec<&RawOption> {
         let mut order: Vec<&RawOption> = self.options.iter().collect();
         if !self.ordered {
-            order.sort_by_key(|option| priority(&option.key));
+            order.sort_by_cached_key(|option| priority(&option.key));
         }
         order
     }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::Dialect;
 use crate::apply::apply;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::draft::Draft;
+use crate::limits;
 use crate::model::{Job, Origin, Plan};
 use crate::parse::Around;
 use crate::raw::{RawFile, RawJob, RawOption};
@@ -26,6 +27,10 @@ pub(crate) struct Resolver<'a> {
     after: Vec<RawOption>,
     plan: Plan,
     diagnostics: Vec<Diagnostic>,
+    /// How many of them are errors.
+    errors: usize,
+    /// Options and list elements of all jobs so far.
+    inherited: usize,
 }
 
 /// A draft and the options that made it, latest last.
@@ -33,6 +38,15 @@ pub(crate) struct Resolver<'a> {
 struct Base {
     draft: Draft,
     given: Vec<(&'static OptionSpec, RawOption)>,
+}
+
+impl Base {
+    /// How many options and list elements it has, about [`limits::INHERITED_MAX`] of which fit into memory.
+    fn weight(&self) -> usize {
+        let files = &self.draft.job.files;
+        let cpus = self.draft.job.grouping.cpus_allowed.as_ref().map_or(0, Vec::len);
+        1 + 4 * self.given.len() + files.filenames.len() + files.directories.len() + cpus / 8
+    }
 }
 
 impl<'a> Resolver<'a> {
@@ -43,7 +57,9 @@ impl<'a> Resolver<'a> {
         };
         let (plan, diagnostics) = (Plan::default(), Vec::new());
         let (defaults, after) = (Base::default(), options(&around.after));
-        let mut resolver = Self { dialect, sections, first: Base::default(), defaults, after, plan, diagnostics };
+        let first = Base::default();
+        let mut resolver =
+            Self { dialect, sections, first, defaults, after, plan, diagnostics, errors: 0, inherited: 0 };
         let mut first = Base::default();
         resolver.apply_all(&mut first, &mut options(&around.before).iter());
         // They are nobody's words: what does not go with them is no slip of the job.
@@ -62,6 +78,9 @@ impl<'a> Resolver<'a> {
         }
         let before = self.plan.jobs.len();
         for job in &file.jobs {
+            if self.is_over() {
+                break;
+            }
             self.section(job);
         }
         if let Some(job) = self.plan.jobs.get_mut(before).filter(|_| !first) {
@@ -76,6 +95,32 @@ impl<'a> Resolver<'a> {
         (self.plan, self.diagnostics)
     }
 
+    /// Whether nothing more is to be read: there are many errors, or too much for memory.
+    fn is_over(&self) -> bool {
+        self.errors >= limits::PROBLEMS_MAX || self.inherited > limits::INHERITED_MAX
+    }
+
+    /// Counts what a job has of its own and from global sections.
+    fn charge(&mut self, inherited: usize, raw: &RawJob) {
+        let within = self.inherited <= limits::INHERITED_MAX;
+        self.inherited += inherited + 4 * raw.options.len();
+        if within && self.inherited > limits::INHERITED_MAX {
+            let most = limits::INHERITED_MAX;
+            let message = format!("the jobs have more than {most} options and list elements, with those they inherit");
+            let remedy = "write `numjobs=` for workers that do the same, or divide the jobs into several runs";
+            self.tell(Diagnostic::error("too-many-options", message).at(raw.place.clone()).remedy(remedy));
+        }
+    }
+
+    fn tell(&mut self, problem: Diagnostic) {
+        self.errors += usize::from(problem.severity == Severity::Error);
+        self.diagnostics.push(problem);
+    }
+
+    fn tell_all(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
+        problems.into_iter().for_each(|problem| self.tell(problem));
+    }
+
     fn section(&mut self, raw: &RawJob) {
         if raw.global {
             let mut base = std::mem::take(&mut self.defaults);
@@ -83,6 +128,10 @@ impl<'a> Resolver<'a> {
             self.plan.globals.extend(echo);
             self.defaults = base;
         } else if raw.ordered || self.sections.is_empty() || self.sections.contains(&raw.title) {
+            self.charge(self.defaults.weight(), raw);
+            if self.is_over() {
+                return;
+            }
             let mut base = self.defaults.clone();
             base.draft.name = None;
             let mut echo = self.apply_all(&mut base, &mut raw.in_order().into_iter());
@@ -107,12 +156,12 @@ impl<'a> Resolver<'a> {
         };
         let context = strict::Context { given: &given, place: &raw.place };
         if self.dialect == Dialect::Strict {
-            self.diagnostics.extend(strict::check(&draft, &context));
+            self.tell_all(strict::check(&draft, &context));
         }
         let asked = warn::Asked::of(&draft);
         let (job, problems) = settle(draft, &context);
-        self.diagnostics.extend(problems);
-        self.diagnostics.extend(warn::check(&job, &asked, self.dialect, &context));
+        self.tell_all(problems);
+        self.tell_all(warn::check(&job, &asked, self.dialect, &context));
         job
     }
 
@@ -120,13 +169,16 @@ impl<'a> Resolver<'a> {
     fn apply_all(&mut self, base: &mut Base, options: &mut dyn Iterator<Item = &RawOption>) -> Vec<(String, String)> {
         let mut echo = Vec::new();
         for option in options {
+            if self.is_over() {
+                break;
+            }
             let engine = base.draft.job.engine.engine.name();
             let known = table::find_all(&option.key);
             match table::find(&option.key, engine) {
                 Some(spec) => self.option(base, spec, option, &mut echo),
                 // The engine itself is wrong and reported; its options cannot be judged.
                 None if !base.draft.engine_known && !known.is_empty() => {}
-                None => self.diagnostics.push(unknown_option(option, engine, known)),
+                None => self.tell(unknown_option(option, engine, known)),
             }
         }
         echo
@@ -144,7 +196,7 @@ impl<'a> Resolver<'a> {
         if self.dialect == Dialect::Strict {
             let found = strict::check_writing(spec, option);
             let stop = !found.is_empty();
-            self.diagnostics.extend(found);
+            self.tell_all(found);
             if stop {
                 return;
             }
@@ -155,8 +207,9 @@ impl<'a> Resolver<'a> {
         let mut findings = Findings::default();
         apply(&mut base.draft, spec, option.value.as_deref(), &mut findings);
         base.given.push((spec, option.clone()));
-        let told = findings.items.iter().filter(|finding| finding.weight.counts(self.dialect));
-        self.diagnostics.extend(told.map(|finding| diagnose(spec, option, finding)));
+        let dialect = self.dialect;
+        let told = findings.items.iter().filter(|finding| finding.weight.counts(dialect));
+        self.tell_all(told.map(|finding| diagnose(spec, option, finding)));
     }
 
     /// Whether the option is to be applied; says why not.
@@ -166,21 +219,21 @@ impl<'a> Resolver<'a> {
         match spec.status {
             Status::Supported | Status::Accepted(_) => return true,
             Status::NotYet if spec.is_default(text) => {}
-            Status::NotYet => self.diagnostics.push(not_yet(spec, place)),
+            Status::NotYet => self.tell(not_yet(spec, place)),
             Status::Profile | Status::Deprecated if self.dialect == Dialect::Fio => {}
-            Status::Profile => self.diagnostics.push(
+            Status::Profile => self.tell(
                 Diagnostic::error("profile-option", format!("`{}` means nothing in a job", option.key))
                     .at(place)
                     .note("it belongs to one of fio's built-in profiles; fio accepts it and ignores it")
                     .remedy(profile_remedy(spec)),
             ),
-            Status::Deprecated => self.diagnostics.push(
+            Status::Deprecated => self.tell(
                 Diagnostic::warning("deprecated", format!("`{}` has no effect any more", option.key))
                     .at(place)
                     .note("fio accepts it and ignores it")
                     .remedy("leave it out"),
             ),
-            Status::Removed => self.diagnostics.push(
+            Status::Removed => self.tell(
                 Diagnostic::error("removed", format!("`{}` is no longer an option of fio", option.key))
                     .at(place)
                     .remedy("leave it out"),

@@ -2,7 +2,8 @@
 
 /// Files, variables and properties of the host, as the caller wants them seen.
 pub trait Source {
-    /// The content of a job file or of an included file; `-` is standard input.
+    /// The content of a job file or of an included file; `-` is standard input. What has more than
+    /// [`crate::limits::TEXT_BYTES_MAX`] bytes need not be read to its end.
     ///
     /// # Errors
     ///
@@ -11,6 +12,11 @@ pub trait Source {
 
     /// The environment variable `name`.
     fn variable(&self, name: &str) -> Option<String>;
+
+    /// Whether the environment variable `name` is set to bytes that are not UTF-8 text, which no option can hold.
+    fn is_not_text(&self, _name: &str) -> bool {
+        false
+    }
 
     /// What `$pagesize` stands for, in bytes.
     fn page_size_bytes(&self) -> u64;

@@ -115,6 +115,12 @@ pub trait Target {
     /// or none that listens. Operations in flight go on; the target's clock may move.
     fn invalidate(&mut self, file: u32, offset: u64, length: u64);
 
+    /// Like [`Target::invalidate`], after what was written has been written back: later reads bring what is stored and not
+    /// what is cached. With operations in flight, what they write may stay cached.
+    fn settle(&mut self, file: u32, offset: u64, length: u64) {
+        self.invalidate(file, offset, length);
+    }
+
     /// Nothing is submitted to this file for now: what it holds can go, and is had again when it is needed. What is
     /// in flight there completes. Targets without anything to give back do nothing.
     fn close(&mut self, file: u32) {

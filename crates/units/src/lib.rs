@@ -10,6 +10,7 @@
 mod bytes;
 mod nanos;
 mod nearest;
+mod printable;
 pub mod random;
 mod rate;
 mod text;
@@ -17,5 +18,6 @@ mod text;
 pub use bytes::Bytes;
 pub use nanos::Nanos;
 pub use nearest::closest;
+pub use printable::{is_hidden, printable, push_printable};
 pub use rate::{Rate, Schedule};
 pub use text::{count, grouped, percent, significant};

@@ -382,6 +382,9 @@ pub struct VerifyOptions {
     pub pattern: VerifyPattern,
     /// Bytes between headers; `None` for the block size.
     pub interval: Option<u32>,
+    /// The nonce in headers, which tells the blocks of identical runs apart. `None` where it is not given: a run that
+    /// writes then draws one, and a run that only reads learns it from the blocks.
+    pub nonce: Option<u32>,
 }
 
 /// The bytes that a pattern verification expects, repeated over each block.

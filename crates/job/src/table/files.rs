@@ -4,6 +4,7 @@ use units::Bytes;
 
 use super::spec::{ANY, Category, Kind, OptionSpec, Setter, accepted, in_category, int, later, switch, text, word};
 use crate::draft::Draft;
+use crate::limits::FILENAMES_MAX;
 use crate::model::{Fallocate, FileOrder, FileService, OpenSync};
 use crate::names;
 use crate::read::number::Unit;
@@ -129,12 +130,20 @@ fn fallocate(word: &str) -> Fallocate {
 fn filename(draft: &mut Draft, text: &str, findings: &mut Findings) {
     let files = &mut draft.job.files;
     if !files.filenames.is_empty() {
+        let (names, more) = (files.filenames.get(..3).unwrap_or(&files.filenames), files.filenames.len() > 3);
+        let given = format!("{}{}", names.join(":"), if more { ":…" } else { "" });
         findings
-            .quirk(0..text.len(), "more-files", format!("`{}` was given before", files.filenames.join(":")))
+            .quirk(0..text.len(), "more-files", format!("`{given}` was given before"))
             .fio("fio uses those files too, and divides `size` among them all")
             .write("name all files of a job in one place, separated by `:`");
     }
     files.filenames.extend(names::split(text));
+    if files.filenames.len() > FILENAMES_MAX {
+        files.filenames.truncate(FILENAMES_MAX);
+        findings
+            .fault(0..text.len(), "too-many-files", format!("a job has at most {FILENAMES_MAX} file names"))
+            .write("divide the files among several jobs, or write `nrfiles`");
+    }
     files.nrfiles = files.filenames.len() as u32;
 }
 

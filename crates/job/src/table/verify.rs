@@ -28,6 +28,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
             Setter::Number(|d, n| d.job.verify.interval = Some(n as u32)),
             "Bytes between the headers of checked blocks.",
         ),
+        OptionSpec::new(
+            "verify_nonce",
+            Kind::Int(0, NONCE_MAX),
+            Setter::Number(|d, n| d.job.verify.nonce = u32::try_from(n).ok()),
+            "Number in block headers that tells runs apart, 0 for none; by default each run draws its own.",
+        ),
         later("verify_pattern_interval", Kind::Int(0, ANY), "Begin the pattern anew after so many bytes.").default("0"),
         later("verify_offset", Kind::Int(48, ANY), "Where in a block its header stands."),
         later("verify_policy", Kind::Word(&["completed", "fsynced"]), "Which writes a later check covers.")
@@ -50,6 +56,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         deprecated("verifysort_nr", "How many blocks are sorted for that."),
     ],
 );
+
+const NONCE_MAX: i64 = i32::MAX as i64;
 
 const fn deprecated(name: &'static str, doc: &'static str) -> OptionSpec {
     OptionSpec::new(name, Kind::Int(0, ANY), Setter::Nothing, doc).status(super::Status::Deprecated)

@@ -16,6 +16,8 @@ pub struct Faults {
     pub eio: u32,
     /// Operations that fail with `EAGAIN`.
     pub eagain: u32,
+    /// Writes that succeed without reaching the target inside; none by default.
+    pub lost: u32,
     /// Completions that are held back, and so come late and out of order.
     pub late: u32,
     /// How long those are held back at most.
@@ -28,7 +30,7 @@ impl Default for Faults {
     /// One operation in ten fails in each of the ways; delays up to 1 ms; parts of 512 bytes.
     fn default() -> Self {
         let delay = Nanos::from_millis(1);
-        Self { seed: 0, short: 100, eio: 100, eagain: 100, late: 100, delay, unit_bytes: 512 }
+        Self { seed: 0, short: 100, eio: 100, eagain: 100, lost: 0, late: 100, delay, unit_bytes: 512 }
     }
 }
 
@@ -41,6 +43,8 @@ pub struct Injected {
     pub eio: u64,
     /// Operations failed with `EAGAIN`.
     pub eagain: u64,
+    /// Writes lost.
+    pub lost: u64,
     /// Completions held back.
     pub late: u64,
 }
@@ -85,9 +89,9 @@ impl<T: Target> Faulty<T> {
     }
 
     /// Completes an operation that never reaches the target inside.
-    fn fail(&mut self, tag: Tag, errno: i32) {
+    fn answer(&mut self, tag: Tag, result: i32) {
         let now = self.inner.now();
-        self.held.push(Completion { tag, submitted: now, completed: now, result: -errno });
+        self.held.push(Completion { tag, submitted: now, completed: now, result });
     }
 
     /// A part of a transfer, at least one unit; all of it where there is no smaller part.
@@ -131,10 +135,13 @@ impl<T: Target> Target for Faulty<T> {
     fn submit(&mut self, op: Op) {
         if self.strikes(self.faults.eio) {
             self.injected.eio += 1;
-            self.fail(op.tag, EIO);
+            self.answer(op.tag, -EIO);
         } else if self.strikes(self.faults.eagain) {
             self.injected.eagain += 1;
-            self.fail(op.tag, EAGAIN);
+            self.answer(op.tag, -EAGAIN);
+        } else if op.kind == Kind::Write && self.strikes(self.faults.lost) {
+            self.injected.lost += 1;
+            self.answer(op.tag, op.length as i32);
         } else {
             let op = if self.strikes(self.faults.short) { self.cut(op) } else { op };
             self.inner.submit(op);
@@ -161,6 +168,10 @@ impl<T: Target> Target for Faulty<T> {
         self.inner.invalidate(file, offset, length);
     }
 
+    fn settle(&mut self, file: u32, offset: u64, length: u64) {
+        self.inner.settle(file, offset, length);
+    }
+
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
         self.inner.buffer(tag)
     }
@@ -178,7 +189,7 @@ mod tests {
             let model = Model { jitter: Nanos::from_micros(200), seed, ..Model::default() };
             let mut faulty = Faulty::new(Memory::new(&model), Faults { seed, ..Faults::default() });
             check(&mut faulty, &Subject { faulty: true, ..Subject::default() });
-            let Injected { short, eio, eagain, late } = faulty.injected();
+            let Injected { short, eio, eagain, late, .. } = faulty.injected();
             assert!([short, eio, eagain, late].iter().all(|&count| count > 0), "{:?}", faulty.injected());
         }
     }

@@ -1,0 +1,104 @@
+use super::*;
+use crate::{Dialect, Nowhere, parse_file_text};
+
+fn plan(text: &str) -> Plan {
+    let parsed = parse_file_text("a.fio", text.as_bytes(), Dialect::Strict, &Nowhere);
+    assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
+    parsed.value
+}
+
+fn limit(most: u64, source: &str) -> Option<Limit> {
+    Some(Limit { most, source: source.to_owned() })
+}
+
+fn host() -> Capacity {
+    Capacity {
+        threads: limit(10_000, "kernel.threads-max"),
+        descriptors: limit(4096, "RLIMIT_NOFILE"),
+        mappings: limit(65_530, "vm.max_map_count"),
+        memory: limit(8 << 30, "MemAvailable"),
+        address_space: None,
+        ring_entries: limit(32_768, "IORING_MAX_ENTRIES"),
+        stack_bytes: 512 << 10,
+        buffers: true,
+    }
+}
+
+/// The only problem, as `LINE CODE: message`.
+fn problem(text: &str, capacity: &Capacity) -> String {
+    let found = check(&plan(text), capacity);
+    assert_eq!(found.len(), 1, "{text}: {found:?}");
+    let told = &found[0].diagnostic;
+    assert!(told.remedy.is_some());
+    format!("{} {}: {}", told.place.as_ref().map_or(0, |place| place.line), told.code, told.message)
+}
+
+#[test]
+fn a_limit_is_told_at_the_option_that_exceeds_it() {
+    let on_file = "[a]\nioengine=io_uring\nsize=1m\n";
+    let cases = [
+        (
+            "numjobs=30000",
+            "4 too-many-workers: the jobs need 30,000 threads, but there are 10,000 (kernel.threads-max)",
+        ),
+        ("numjobs=1000000000", "4 too-many-workers: the jobs need 1,000,000,000 workers, but there are 1,048,576"),
+        ("nrfiles=1000000000", "4 too-many-files: the jobs need 1,000,000,000 files, but there are 1,048,576"),
+        ("nrfiles=5000", "4 too-many-files: the jobs need 5,014 open files, but there are 4,096 (RLIMIT_NOFILE)"),
+        (
+            "iodepth=1000000000",
+            "4 too-many-in-flight: job `a` keeps 1,000,000,000 operations in flight, but a ring takes",
+        ),
+        ("numjobs=2000", "4 too-many-files: the jobs need 6,012 open files, but there are 4,096"),
+        ("iomem_align=1g\niodepth=16", "4 too-much-memory: the jobs need 16.0 GiB of memory, but there is 8 GiB"),
+        ("bs=1g\niodepth=9", "4 too-much-memory: the jobs need 9.00 GiB of memory, but there is 8 GiB (MemAvailable)"),
+        ("startdelay=1000000d", "4 too-long: job `a`: startdelay is "),
+    ];
+    for (option, expected) in cases {
+        let told = problem(&format!("{on_file}{option}\n"), &host());
+        assert!(
+            told.starts_with(expected) || told.contains("GiB of memory, but") && expected.contains("memory"),
+            "{told}"
+        );
+        assert_eq!(told.split(':').next(), expected.split(':').next(), "{told}");
+    }
+}
+
+#[test]
+fn only_jobs_that_run_at_the_same_time_add_up_and_the_largest_are_named() {
+    let job = |name: &str, rest: &str| format!("[{name}]\nioengine=io_uring\nsize=8g\nbs=1g\n{rest}");
+    let together = format!("{}{}{}", job("a", "iodepth=2\n"), job("b", "iodepth=5\n"), job("c", "iodepth=3\n"));
+    let found = check(&plan(&together), &host());
+    assert!(found[0].diagnostic.notes[0].starts_with("job `b` needs 5"), "{found:?}");
+    assert_eq!(found[0].diagnostic.notes.len(), 3);
+    assert_eq!(found[0].diagnostic.place.as_ref().map(|place| place.line), Some(9), "{found:?}");
+    let apart = together.replace("bs=1g", "bs=1g\nstonewall");
+    assert_eq!(check(&plan(&apart), &host()), []);
+}
+
+#[test]
+fn virtual_time_knows_no_threads_and_no_buffers() {
+    let memory = Capacity { memory: limit(8 << 30, "MemAvailable"), ..Capacity::default() };
+    let many = "[a]\nioengine=null\nsize=1m\niodepth=8\nnumjobs=60000\n";
+    assert_eq!(check(&plan(many), &memory), []);
+    assert!(problem(&many.replace("60000", "900000"), &memory).contains("of memory"));
+    assert!(problem(&many.replace("=8\n", "=100000\n"), &memory).contains("operations in flight"));
+}
+
+#[test]
+fn sums_that_overflow_are_too_large() {
+    let text = "[a]\nioengine=null\nsize=1m\nbs=1g\niodepth=2147483647\nnumjobs=2147483647\nnrfiles=2147483647\n";
+    assert_eq!(check(&plan(text), &host()).len(), 1);
+    let little = Capacity { memory: limit(1, "MemAvailable"), buffers: true, ..Capacity::default() };
+    let buffers = "[a]\nioengine=null\nsize=1m\nbs=1g\niodepth=16000000\n";
+    assert!(problem(buffers, &little).starts_with("5 too-much-memory: the jobs need 15.3 PiB of memory"));
+    let threads = "[a]\nioengine=psync\nsize=1m\nnumjobs=8000\n";
+    let few = Capacity { descriptors: None, mappings: limit(40_000, "vm.max_map_count"), ..host() };
+    assert!(problem(threads, &few).starts_with("4 too-many-workers: the jobs need 49,024 memory mappings"));
+}
+
+/// What the process has in use is counted once, not for each job.
+#[test]
+fn two_hundred_small_jobs_fit() {
+    let text: String = (0..200).map(|i| format!("[{i}]\nioengine=io_uring\nsize=1m\n")).collect();
+    assert_eq!(check(&plan(&text), &host()), []);
+}

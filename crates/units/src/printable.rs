@@ -1,0 +1,56 @@
+//! Text that others chose, as it can be shown.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Whether a character moves the cursor, changes the terminal, or changes the order of the letters around it.
+#[must_use]
+pub fn is_hidden(letter: char) -> bool {
+    letter.is_control() || is_bidirectional(letter) || matches!(letter, '\u{2028}' | '\u{2029}')
+}
+
+/// Whether a character overrides or isolates the direction of text (Unicode Standard Annex #9).
+const fn is_bidirectional(letter: char) -> bool {
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `text` with every character that cannot be shown written as `\u001b`, line breaks and tabs too.
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    text.chars().for_each(|letter| push_printable(&mut out, letter));
+    Cow::Owned(out)
+}
+
+/// Appends one character as [`printable`] writes it. All that are hidden have four hexadecimal digits, so that it is the
+/// character itself within a string of JSON.
+pub fn push_printable(out: &mut String, letter: char) {
+    if is_hidden(letter) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\\u{:04x}", u32::from(letter));
+    } else {
+        out.push(letter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_shown_is_written_out() {
+        assert!(matches!(printable("rand_read é 日本"), Cow::Borrowed(_)));
+        assert_eq!(
+            printable("a\u{1b}[2J\nb\r\u{7}\u{9b}\u{202e}\t"),
+            r"a\u001b[2J\u000ab\u000d\u0007\u009b\u202e\u0009"
+        );
+    }
+
+    #[test]
+    fn no_hidden_character_needs_more_than_four_digits() {
+        assert!((0x1_0000..=0x10_ffff).filter_map(char::from_u32).all(|letter| !is_hidden(letter)));
+    }
+}
