@@ -34,7 +34,7 @@ pub use queue::{
 };
 pub use reading::{Reading, Unread, Why};
 pub use residency::resident_bytes;
-pub use signature::{Signature, Sort, signatures};
+pub use signature::{Examination, Signature, Sort, examine, file_kind, signatures};
 pub use stack::{Bottom, Layer, LayerKind, NoSuch, Stack, device_names, stack};
 pub use usage::Usage;
 

@@ -10,3 +10,4 @@ mod probe;
 mod refusals;
 mod scratch;
 mod served;
+mod signatures;
