@@ -10,6 +10,10 @@ pub enum Code {
     NothingMeasured,
     /// Operations failed.
     ErrorsSeen,
+    /// Blocks were written and not verified, although the job verifies.
+    NotVerified,
+    /// Blocks that were checked are of more than one run.
+    SeveralRuns,
     /// Reads came from the page cache and not from the device.
     PageCacheMeasured,
     /// Writes went to memory, and nothing made them durable.
@@ -115,9 +119,11 @@ pub enum Code {
 
 impl Code {
     /// All of them, in order.
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 54] = [
         Self::NothingMeasured,
         Self::ErrorsSeen,
+        Self::NotVerified,
+        Self::SeveralRuns,
         Self::PageCacheMeasured,
         Self::BufferedWritesUnsynced,
         Self::HolesRead,

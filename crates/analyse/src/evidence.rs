@@ -81,6 +81,12 @@ pub enum Quantity {
     Operations,
     /// How many operations failed.
     Errors,
+    /// Blocks that a verifying job wrote.
+    BlocksWritten,
+    /// Blocks that were read back and compared.
+    BlocksChecked,
+    /// Runs that wrote the blocks that were checked.
+    RunsFound,
     /// The number of the first error.
     FirstError,
     /// Operations per second in the first third.
@@ -201,6 +207,9 @@ impl Quantity {
             | Self::InFlightImpliedHigh
             | Self::KneeInFlight
             | Self::CpusNeeded
+            | Self::BlocksWritten
+            | Self::BlocksChecked
+            | Self::RunsFound
             | Self::Errors => Unit::Count,
             Self::Iops
             | Self::RateAsked

@@ -7,7 +7,9 @@ use analyse::{
     explain_job, explain_observation, explain_together,
 };
 use loads::{SECOND_NS, file, latency, queue_full};
-use record::{DiskUse, Kind, LatencyStats, Model, ModelStage, Outcome, PerKind, Quote, Quoted, Run};
+use record::{
+    DiskUse, Kind, LatencyStats, Model, ModelStage, Outcome, PerKind, Quote, Quoted, Run, Unchecked, Verified,
+};
 
 /// What is found in a run.
 fn of(run: &Run) -> Vec<Code> {
@@ -155,6 +157,7 @@ fn pair(code: Code) -> Pair {
         Code::HolesRead | Code::LatenessSignificant | Code::ShortRun | Code::Interrupted | Code::NoDevice => {
             trust(code)
         }
+        Code::NotVerified | Code::SeveralRuns => verification(code),
         Code::LimitUnknown | Code::NotSteady | Code::WarmupCounted | Code::BurstUsedUp | Code::BurstOrDrift => {
             trust(code)
         }
@@ -174,6 +177,37 @@ fn pair(code: Code) -> Pair {
         Code::QueueNotFilled | Code::LatencyBound | Code::DeviceFlat | Code::QueueFull | Code::Throttled => load(code),
         Code::ModelHeldBack | Code::ModelNotReached | Code::RateKept => load(code),
     }
+}
+
+/// What is found where a job has written and checked so many blocks.
+fn verified(written: u64, checked: u64, unchecked: Option<Unchecked>, nonces: &[u32]) -> Vec<Code> {
+    let verified = Verified { written, checked, unchecked, nonces: nonces.to_vec(), ..Verified::default() };
+    changed(|run| run.jobs[0].verified = Some(verified))
+}
+
+fn verification(code: Code) -> Pair {
+    match code {
+        Code::NotVerified => (verified(9, 8, Some(Unchecked::Stopped), &[7]), verified(9, 9, None, &[7])),
+        _ => (verified(0, 9, None, &[7, 8]), verified(0, 9, None, &[7])),
+    }
+}
+
+/// f52613e said nothing of a job that had verified nothing.
+#[test]
+fn only_what_a_job_chose_may_stay_unverified() {
+    let distrusted = |written, checked, unchecked| {
+        let mut run = queue_full(32, 1_000_000);
+        run.jobs[0].verified = Some(Verified { written, checked, unchecked, ..Verified::default() });
+        analyse::distrusted(&analyse::analyse(&run))
+    };
+    for unchecked in [Unchecked::Stopped, Unchecked::Runtime, Unchecked::Failed] {
+        assert!(distrusted(9, 0, Some(unchecked)) && distrusted(9, 8, Some(unchecked)), "{unchecked:?}");
+        assert!(distrusted(0, 0, Some(unchecked)) && !distrusted(0, 8, Some(unchecked)), "{unchecked:?}");
+    }
+    for unchecked in [Unchecked::DoVerify, Unchecked::NullMethod, Unchecked::NullEngine] {
+        assert!(!distrusted(9, 0, Some(unchecked)), "{unchecked:?}");
+    }
+    assert!(!distrusted(9, 9, None));
 }
 
 fn trust(code: Code) -> Pair {

@@ -95,6 +95,7 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
         },
         quotes: Vec::new(),
         repeat: None,
+        stuck: Vec::new(),
     }
 }
 
@@ -118,6 +119,7 @@ fn one<'a>(frame: &Frame<'a>, board: &Board, finished: &[Finished], member: &Mem
         error: end.map_or(0, Finished::errno),
         evidence: Evidence { targets: targets(frame, member) },
         summary,
+        verified: None,
     }
 }
 

@@ -314,6 +314,8 @@ pub(crate) fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
         },
         verify_fatal: job.verify.fatal,
         keep_damaged: job.verify.dump,
+        settle_before_verify: false,
+        verify_after_runtime: false,
         ends_others: job.grouping.exitall,
     }
 }

@@ -11,16 +11,18 @@
 //! What is *not* here: a clock, a thread, a device, a decision about what to issue, or a statistic.
 
 mod group;
+mod outcome;
 mod policy;
 mod slots;
 mod stop;
 mod watch;
 mod worker;
 
+pub use outcome::{Abandoned, Damaged, Ending, Failure, FailureCause, Verification};
 pub use policy::{OnError, Policy};
 pub use stop::Stop;
 pub use watch::{Unwatched, Watch};
-pub use worker::{Damaged, Ending, Failure, FailureCause, Worker};
+pub use worker::Worker;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,7 +35,8 @@ use crate::worker::Wake;
 /// Runs all workers to their ends.
 ///
 /// `stop` ends them early: nothing more is issued, what is in flight is waited for, and the results so far stand. So
-/// does the end of a worker whose [`Policy::ends_others`] says so, at its instant.
+/// does the end of a worker whose [`Policy::ends_others`] says so, at its instant. Once `stop` is abandoned, the call
+/// returns at the next look with operations still in flight in the target.
 /// Each worker's tags follow those of the worker before it: worker 0 has `0..depth`, and so on.
 pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: &Stop, watch: &mut W) {
     let mut owners = Vec::new();
@@ -49,6 +52,9 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
     let (mut running, mut turns) = (workers.len(), 0_u32);
     for worker in workers.iter_mut() {
         worker.arrive(now);
+        if stop.is_set() {
+            worker.stop();
+        }
     }
     while running > 0 {
         running -= world.step_ready(workers, target, now);
@@ -75,6 +81,9 @@ pub fn drive<T: Target, W: Watch>(workers: &mut [Worker], target: &mut T, stop: 
             }
             for (index, worker) in workers.iter_mut().enumerate() {
                 watch.look(index, worker.meter_mut(), now);
+            }
+            if stop.is_abandoned() {
+                return workers.iter_mut().for_each(|worker| worker.abandon(target, now));
             }
             if stop.is_set() {
                 world.stop_all(workers);

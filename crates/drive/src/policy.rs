@@ -37,6 +37,11 @@ pub struct Policy {
     pub runtime: Nanos,
     /// What happens on an error.
     pub on_error: OnError,
+    /// Read back what was written when the runtime is over, however long that takes. Without it, as in fio, what was
+    /// not read back by then stays unverified.
+    pub verify_after_runtime: bool,
+    /// Have what was written written back before it is read back, so that not what is cached is verified. fio does not.
+    pub settle_before_verify: bool,
     /// Stop at the first block that is not what was written, without reading the rest.
     pub verify_fatal: bool,
     /// Keep damaged blocks with their failures, and what they should have been.
@@ -58,6 +63,8 @@ impl Default for Policy {
             ramp: Nanos::ZERO,
             runtime: Nanos::MAX,
             on_error: OnError::default(),
+            verify_after_runtime: false,
+            settle_before_verify: false,
             verify_fatal: false,
             keep_damaged: false,
             ends_others: false,

@@ -89,6 +89,11 @@ impl Slots {
         self.flights.get_mut(tag.0.wrapping_sub(self.base) as usize)?.as_mut()
     }
 
+    /// What is in flight.
+    pub(crate) fn flights(&self) -> impl Iterator<Item = &Flight> {
+        self.flights.iter().flatten()
+    }
+
     #[inline]
     pub(crate) fn release(&mut self, tag: Tag, now: Nanos) {
         let slot = tag.0 - self.base;

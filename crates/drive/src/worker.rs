@@ -3,78 +3,19 @@
 use meter::{Direction, Meter, Sample};
 use target::{Completion, Kind, Op, Tag, Target};
 use units::Nanos;
-use workload::{Decision, Issuer, Mismatch, Next, OpKind};
+use workload::{Decision, Issuer, Next, OpKind};
 
 use crate::Policy;
 use crate::group::Group;
+use crate::outcome::{Abandoned, Damaged, EIO, Ending, Failure, FailureCause, Verification};
 use crate::slots::{Flight, Slots};
 
-/// `EIO`: what a transfer that moves nothing is taken for.
-const EIO: i32 = 5;
 /// `EAGAIN`: the device asks to be asked again.
 const EAGAIN: i32 = 11;
 /// `EINTR`: likewise.
 const EINTR: i32 = 4;
-/// `EILSEQ`: fio's error number for a block that is not what was written.
-const EILSEQ: i32 = 84;
 /// At most this many failures are kept in full; the others are counted.
 const FAILURES_MAX: usize = 16;
-
-/// Why a worker ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It did all it was asked to do.
-    Complete,
-    /// Its runtime was over.
-    Runtime,
-    /// It was stopped from outside.
-    Stopped,
-    /// An operation failed.
-    Failed,
-}
-
-/// An operation that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// What was decided.
-    pub decision: Decision,
-    /// What went wrong.
-    pub cause: FailureCause,
-    /// The bytes of a damaged block, where [`Policy::keep_damaged`] asks for it.
-    pub damaged: Option<Damaged>,
-}
-
-/// A block that is not what was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damaged {
-    /// What was read.
-    pub found: Vec<u8>,
-    /// What this job would have written there.
-    pub expected: Vec<u8>,
-}
-
-/// What went wrong with an operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FailureCause {
-    /// The device answered with this error number.
-    Errno(i32),
-    /// The transfer ended before the operation did: the end of the file or device was reached.
-    EndOfFile,
-    /// What was read is not what was written.
-    Mismatch(Mismatch),
-}
-
-impl FailureCause {
-    /// The error number that stands for it in results.
-    #[must_use]
-    pub const fn errno(&self) -> i32 {
-        match self {
-            Self::Errno(errno) => *errno,
-            Self::EndOfFile => EIO,
-            Self::Mismatch(_) => EILSEQ,
-        }
-    }
-}
 
 /// What a worker waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +47,11 @@ pub struct Worker {
     /// Operations to be submitted again: the rest of short transfers, and what met `EAGAIN`.
     again: Vec<Tag>,
     failures: Vec<Failure>,
+    /// Checked reads, and how many of them failed the check.
+    checked: u64,
+    mismatches: u64,
+    failed_writes: u64,
+    abandoned: Vec<Abandoned>,
     start: Nanos,
     ramp_end: Nanos,
     end: Nanos,
@@ -132,6 +78,10 @@ impl Worker {
             backlog: Vec::new(),
             again: Vec::new(),
             failures: Vec::new(),
+            checked: 0,
+            mismatches: 0,
+            failed_writes: 0,
+            abandoned: Vec::new(),
             start: Nanos::MAX,
             ramp_end: Nanos::MAX,
             end: Nanos::MAX,
@@ -156,10 +106,28 @@ impl Worker {
         &self.failures
     }
 
+    /// Operations that never completed because [`crate::Stop::abandon`] came first; the target still has them.
+    #[must_use]
+    pub fn abandoned(&self) -> &[Abandoned] {
+        &self.abandoned
+    }
+
     /// Why it ended; `None` while it runs.
     #[must_use]
     pub fn ending(&self) -> Option<Ending> {
         if self.ended { Some(self.ending.unwrap_or(Ending::Complete)) } else { None }
+    }
+
+    /// What it has written and verified so far.
+    #[must_use]
+    pub fn verification(&self) -> Verification {
+        let issued = self.writer.as_ref().unwrap_or(&self.issuer);
+        Verification {
+            written: issued.writes().saturating_sub(self.failed_writes),
+            checked: self.checked,
+            mismatches: self.mismatches,
+            nonce: issued.nonce(),
+        }
     }
 
     /// Whether its end is that of the others.
@@ -189,6 +157,21 @@ impl Worker {
     pub(crate) fn stop(&mut self) {
         if !self.ended {
             self.ending.get_or_insert(Ending::Stopped);
+        }
+    }
+
+    /// Ends without waiting for what is in flight.
+    pub(crate) fn abandon<T: Target>(&mut self, target: &mut T, now: Nanos) {
+        if self.ended {
+            return;
+        }
+        let waited = |flight: &Flight| Abandoned { decision: flight.decision, waited: now.since(flight.started) };
+        self.abandoned = self.slots.flights().map(waited).collect();
+        self.ending.get_or_insert(Ending::Stopped);
+        self.ended = true;
+        self.meter.end_phase(now);
+        if self.measured {
+            target.measure(self.slots.first_tag(), false);
         }
     }
 
@@ -229,12 +212,20 @@ impl Worker {
         }
         if now >= self.end && self.ending.is_none() {
             self.ending = Some(Ending::Runtime);
-            self.issuer.finish();
+            self.end_runtime();
         }
         if self.exhausted || self.is_halted() {
             return self.drain(target, now);
         }
         self.fill(target, now)
+    }
+
+    /// Issues no more of the load. What is being read back is read to its end where the policy says so.
+    fn end_runtime(&mut self) {
+        match &mut self.writer {
+            Some(writer) if self.policy.verify_after_runtime => writer.finish(),
+            _ => self.issuer.finish(),
+        }
     }
 
     /// Whether nothing more is issued, not even what would end the job in good order.
@@ -309,7 +300,11 @@ impl Worker {
     fn invalidate<T: Target>(&mut self, target: &mut T) -> Nanos {
         target.turn_to(self.slots.first_tag());
         for (file, region) in (0..).zip(self.issuer.regions()) {
-            target.invalidate(file, region.start, region.length);
+            if self.writer.is_some() && self.policy.settle_before_verify {
+                target.settle(file, region.start, region.length);
+            } else {
+                target.invalidate(file, region.start, region.length);
+            }
         }
         target.now()
     }
@@ -398,8 +393,10 @@ impl Worker {
         if decision.checked
             && let Some(buffer) = target.buffer(tag)
             && let Some(block) = buffer.get(..decision.length as usize)
-            && let Err(mismatch) = self.issuer.check(decision, block)
         {
+            self.checked += 1;
+            let Err(mismatch) = self.issuer.check(decision, block) else { return };
+            self.mismatches += 1;
             let damaged = self.policy.keep_damaged.then(|| {
                 let mut expected = vec![0; block.len()];
                 self.issuer.fill(decision, &mut expected);
@@ -448,6 +445,7 @@ impl Worker {
             _ => on_error.continue_on_write,
         };
         self.meter.record_error(cause.errno());
+        self.failed_writes += u64::from(decision.kind == OpKind::Write);
         if !goes_on {
             self.ending = Some(Ending::Failed);
         }
@@ -484,9 +482,10 @@ impl Worker {
     }
 
     /// Turns to reading back what was written, or from there to what is still to be written; false where neither is
-    /// left. What has been written when the runtime is over is not read back, as with fio.
+    /// left. When the runtime is over, [`Policy::verify_after_runtime`] says whether anything is still read back.
     fn turns_to_what_is_left(&mut self, now: Nanos) -> bool {
-        if self.ending.is_some() {
+        let is_late = self.ending == Some(Ending::Runtime) && self.policy.verify_after_runtime;
+        if self.ending.is_some() && !is_late {
             return false;
         }
         let turned = match self.writer.take() {

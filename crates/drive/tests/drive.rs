@@ -1,6 +1,6 @@
 //! The loop over a target in memory, where time is exact, and over one that fails by a seed.
 
-use drive::{Ending, FailureCause, OnError, Policy, Stop, Unwatched, Watch, Worker, drive};
+use drive::{Ending, FailureCause, OnError, Policy, Stop, Unwatched, Verification, Watch, Worker, drive};
 use job::{Dialect, Job, Nowhere, parse_file_text};
 use meter::{Direction, Meter, Options, Summary};
 use target::Target;
@@ -537,8 +537,56 @@ fn each_loop_is_read_back_until_the_runtime_is_over() {
     assert_eq!(counts("runtime=60ms loops=9"), (344, 256, Some(Ending::Runtime)));
     assert_eq!(counts("runtime=40ms"), (256, 144, Some(Ending::Runtime)));
     assert_eq!(counts("runtime=20ms"), (200, 0, Some(Ending::Runtime)));
-    assert_eq!(counts("runtime=60ms time_based"), (600, 0, Some(Ending::Runtime)));
+    assert_eq!(counts("runtime=60ms time_based"), (344, 256, Some(Ending::Runtime)));
     assert_eq!(counts("loops=3 do_verify=0"), (768, 0, Some(Ending::Complete)));
+}
+
+/// f52613e read nothing back after `runtime`, and nothing at all under `time_based`.
+#[test]
+fn what_was_written_when_the_runtime_was_over_was_never_read_back() {
+    let verified = |options: &str, most_lost: u32| {
+        let job = job(&format!("verify=crc32c {options}"));
+        let mut worker = worker_of(&job, 0, |policy| policy.verify_after_runtime = true);
+        let faults = Faults { short: 0, eio: 0, eagain: 0, late: 0, lost: most_lost, ..Faults::default() };
+        run(&mut worker, &mut Faulty::new(memory(job.pace.iodepth), faults));
+        let Verification { written, checked, mismatches, .. } = worker.verification();
+        (written, checked, mismatches, worker.ending())
+    };
+    let runtime = Some(Ending::Runtime);
+    // A pass of 256 operations of 100 µs takes 25.6 ms, and as long again to read back.
+    for (options, written) in [
+        ("rw=write runtime=20ms", 200),
+        ("rw=write runtime=40ms", 256),
+        ("rw=randwrite runtime=60ms loops=9", 344),
+        ("rw=randwrite runtime=60ms time_based", 344),
+        ("rw=randwrite runtime=60ms time_based norandommap", 344),
+        ("rw=write runtime=60ms time_based bs=4k", 344),
+        ("rw=randtrimwrite runtime=10ms time_based", 50),
+        ("rw=write runtime=20ms time_based ramp_time=10ms", 256),
+        ("rw=write runtime=20ms time_based end_fsync=1", 200),
+    ] {
+        assert_eq!(verified(options, 0), (written, written, 0, runtime), "{options}");
+        // Lost writes take no time, so there are more of them.
+        let (lost, checked, mismatches, _) = verified(options, 1000);
+        assert!(lost >= written, "{options}: {lost} written");
+        assert_eq!((checked, mismatches), (lost, lost), "{options}, all writes lost");
+        let (.., mismatches, _) = verified(options, 100);
+        assert!(mismatches > 0 && mismatches < written, "{options}: {mismatches} mismatches, one in ten lost");
+    }
+    assert_eq!(verified("rw=write do_verify=0 runtime=20ms", 0), (200, 0, 0, runtime));
+    assert_eq!(verified("rw=write do_verify=0", 1000), (256, 0, 0, Some(Ending::Complete)));
+}
+
+#[test]
+fn failed_writes_do_not_count_as_written() {
+    let job = job("rw=write verify=crc32c do_verify=0");
+    let go_on = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
+    let mut worker = worker_of(&job, 0, |policy| policy.on_error = go_on);
+    let faults = Faults { short: 0, eio: 500, eagain: 0, late: 0, ..Faults::default() };
+    let mut target = Faulty::new(memory(1), faults);
+    run(&mut worker, &mut target);
+    assert_eq!(worker.verification().written, 256 - target.injected().eio);
+    assert!(target.injected().eio > 50);
 }
 
 /// The whole transfer was kept, under the offset of the transfer.
@@ -643,4 +691,43 @@ fn the_end_of_one_is_that_of_the_others_where_it_says_so() {
     let second = Nanos::from_secs(1);
     assert!(target.now() >= second && target.now() <= second + LATENCY + LATENCY, "{:?}", target.now());
     assert_eq!(workers[3].meter_mut().finished().ios(), 0);
+}
+
+/// Requests to abandon the run at an instant of the target's clock.
+struct AbandonAt<'a>(Nanos, &'a Stop);
+
+impl Watch for AbandonAt<'_> {
+    fn next_look(&mut self, now: Nanos) -> Nanos {
+        now + Nanos::from_millis(100)
+    }
+    fn look(&mut self, _: usize, _: &mut Meter, now: Nanos) {
+        if now >= self.0 {
+            self.1.abandon();
+        }
+    }
+}
+
+/// A loop that waits for what is in flight never returns from a target that answers nothing.
+#[test]
+fn an_abandoned_run_lists_what_is_in_flight_and_keeps_its_results() {
+    let job = job("rw=randread time_based runtime=100 iodepth=4");
+    let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
+    let latency = Nanos::from_secs(30);
+    let model = Model { files: vec![FILE_BYTES], depth: 4, buffer_bytes: 64 << 10, latency, ..Model::default() };
+    let mut watch = AbandonAt(Nanos::from_secs(40), &stop);
+    drive(std::slice::from_mut(&mut worker), &mut Memory::new(&model), &stop, &mut watch);
+    assert_eq!((worker.ending(), worker.meter_mut().finished().ios()), (Some(Ending::Stopped), 4));
+    let waited: Vec<Nanos> = worker.abandoned().iter().map(|abandoned| abandoned.waited).collect();
+    assert_eq!(waited.len(), 4);
+    assert!(waited.iter().all(|waited| (9..11).contains(&(waited.millis() / 1000))), "{waited:?}");
+}
+
+/// Workers that waited for their start issued operations for a fifth of a second after the stop.
+#[test]
+fn a_run_that_was_stopped_before_it_began_issues_nothing() {
+    let job = job("rw=randread time_based runtime=100 iodepth=4");
+    let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
+    stop.set();
+    drive(std::slice::from_mut(&mut worker), &mut memory(4), &stop, &mut Unwatched);
+    assert_eq!((worker.ending(), worker.meter_mut().finished().ios()), (Some(Ending::Stopped), 0));
 }

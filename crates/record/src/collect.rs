@@ -2,7 +2,7 @@
 
 use job::Job;
 
-use crate::{Declared, Evidence, JobResult, Measured};
+use crate::{Declared, Evidence, JobResult, Measured, Verified};
 
 /// One worker at the end of its work, or in the middle for a status report.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct Worker<'a> {
     pub error: i32,
     /// What is known of its surroundings.
     pub evidence: Evidence,
+    /// What it verified.
+    pub verified: Option<Verified>,
     /// What it measured.
     pub summary: meter::Summary,
 }
@@ -60,6 +62,7 @@ fn result(together: &[Worker<'_>], block_bytes: usize) -> JobResult {
         echo: last.job.echo.clone(),
         declared: Declared::of(last.job),
         result: Measured::default(),
+        verified: None,
         evidence: Evidence::default(),
         quotes: Vec::new(),
     };
@@ -71,6 +74,9 @@ fn result(together: &[Worker<'_>], block_bytes: usize) -> JobResult {
     summary.blocks.shrink_to(block_bytes);
     for worker in together {
         add_targets(&mut result.evidence, &worker.evidence);
+        if let Some(more) = &worker.verified {
+            result.verified.get_or_insert_default().merge(more);
+        }
     }
     result.result = (&summary).into();
     result

@@ -14,6 +14,7 @@ use std::fmt;
 use job::{Diagnostic, Place};
 
 use crate::Run;
+use crate::printable::{may_hide, printable};
 pub use iostat::{Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport};
 use text::Text;
 
@@ -76,7 +77,11 @@ impl From<InputError> for Diagnostic {
 pub fn read_input(name: &str, bytes: &[u8]) -> Result<Input, InputError> {
     let text = Text::of(name, bytes)?;
     if let Some(document) = json::find(&text) {
-        return json::read(&text, document);
+        let input = json::read(&text, document)?;
+        return Ok(match input {
+            Input::Run(run) if may_hide(&text.whole) => Input::Run(Box::new(printable(*run))),
+            input => input,
+        });
     }
     if normal::is_in(&text) {
         return normal::read(&text).map(|run| Input::Run(Box::new(run)));

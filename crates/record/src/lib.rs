@@ -30,10 +30,13 @@ mod log;
 mod measured;
 mod model;
 mod parts;
+mod printable;
 mod quote;
 mod run;
 mod shares;
 mod store;
+mod stuck;
+mod verified;
 
 pub use block::{Block, Buckets, bucket_range_ns};
 pub use claim::{Claim, Claimed};
@@ -47,9 +50,12 @@ pub use latency::LatencyStats;
 pub use log::LogLine;
 pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};
 pub use model::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume, StageWait};
+pub use printable::printable;
 pub use quote::{Quote, Quoted};
 pub use run::{
     Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Repeat, Run, TargetFacts, TargetKind, Tool,
 };
 pub use shares::{LatencyShares, Shares};
 pub use store::{ReadError, SCHEMA, from_json, to_json};
+pub use stuck::{StuckKind, StuckOperation};
+pub use verified::{Unchecked, Verified};

@@ -66,6 +66,7 @@ impl Run {
         }
         self.taken_unix_ms = self.taken_unix_ms.max(part.taken_unix_ms);
         self.outcome = worse(self.outcome, part.outcome);
+        self.stuck.extend(part.stuck);
         if let (Some(model), Some(more)) = (&mut self.model, part.model) {
             add_model(model, more);
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, DirectionResult, Kind, Measured, Model, Quote, Samples};
+use crate::{Declared, DirectionResult, Kind, Measured, Model, Quote, Samples, StuckOperation, Verified};
 
 /// What one run leaves behind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,9 @@ pub struct Run {
     pub quotes: Vec<Quote>,
     /// How it ended.
     pub outcome: Outcome,
+    /// Operations that the run ended without; empty where all completed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stuck: Vec<StuckOperation>,
     /// Which repeat of a series it is; `None` where it was done once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
@@ -221,6 +224,9 @@ pub struct JobResult {
     pub declared: Declared,
     /// What was measured.
     pub result: Measured,
+    /// What it verified; `None` of jobs that do not verify, and of runs of other programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
     /// What is known of its surroundings.
     pub evidence: Evidence,
     /// What somebody else printed, with its resolution; empty where figures are exact.

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::Run;
+use crate::printable::{may_hide, printable};
 
 /// The version of the layout that this program writes.
 pub const SCHEMA: u32 = 1;
@@ -48,6 +49,9 @@ pub fn from_json(text: &str) -> Result<Run, ReadError> {
     match serde_json::from_str::<Versioned>(text)?.schema {
         None => Err(ReadError::NoSchema),
         Some(found) if found > SCHEMA => Err(ReadError::TooNew { found }),
-        Some(_) => Ok(serde_json::from_str(text)?),
+        Some(_) => {
+            let run: Run = serde_json::from_str(text)?;
+            Ok(if may_hide(text) { printable(run) } else { run })
+        }
     }
 }

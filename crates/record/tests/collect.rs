@@ -26,6 +26,7 @@ fn worker(job: &Job, number: u32, group: u32) -> Worker<'_> {
         eta_s: 0,
         error: 0,
         evidence: Evidence::default(),
+        verified: None,
         summary,
     }
 }

@@ -6,6 +6,7 @@ use analyse::{Evidence, Explanation, Finding, Quantity, Severity, Source, Unit};
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
+use crate::escape;
 use crate::paint::Tone;
 use crate::sheet::{Sheet, Style};
 use crate::text::tone_of;
@@ -52,8 +53,11 @@ impl Page {
             if index > 0 {
                 self.sheet.gap();
             }
-            let subject =
-                if explanation.subject.is_empty() { String::new() } else { format!(": {}", explanation.subject) };
+            let subject = if explanation.subject.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", escape::markdown(&explanation.subject))
+            };
             let title = format!("{}{subject}{against}", one.input);
             self.sheet.paragraph(&title, Some(Tone::Strong));
             self.sheet.wrapped("  ", &at_a_glance(explanation));
@@ -230,11 +234,18 @@ pub fn explain_markdown(explained: &[Explained]) -> String {
     let mut text = String::new();
     for one in explained {
         for explanation in &one.explanations {
-            let subject =
-                if explanation.subject.is_empty() { String::new() } else { format!(": {}", explanation.subject) };
-            let _ = write!(text, "## {}{subject}\n\n| severity | finding | what |\n|---|---|---|\n", one.input);
+            let subject = if explanation.subject.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", escape::markdown(&explanation.subject))
+            };
+            let _ = write!(
+                text,
+                "## {}{subject}\n\n| severity | finding | what |\n|---|---|---|\n",
+                escape::markdown(&one.input)
+            );
             for finding in &explanation.findings {
-                let words = words::finding(finding, explanation).replace('|', "\\|");
+                let words = escape::markdown(&words::finding(finding, explanation));
                 let _ = writeln!(text, "| {} | `{}` | {words} |", severity_name(finding.severity), finding.code.name());
             }
             text.push('\n');

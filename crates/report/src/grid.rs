@@ -5,6 +5,8 @@ use record::{JobResult, Kind, Run};
 use serde::Serialize;
 use units::{Bytes, Nanos, count};
 
+use crate::escape;
+
 /// One run of a grid.
 #[derive(Clone, Debug, Serialize)]
 pub struct GridPoint {
@@ -108,8 +110,8 @@ pub fn grid_json(points: &[GridPoint]) -> String {
 pub fn grid_csv(points: &[GridPoint]) -> String {
     let mut out = String::new();
     for (index, point) in points.iter().enumerate() {
-        let names: Vec<&str> = point.settings.iter().map(|(name, _)| name.as_str()).collect();
-        let values: Vec<&str> = point.settings.iter().map(|(_, value)| value.as_str()).collect();
+        let names: Vec<String> = point.settings.iter().map(|(name, _)| escape::csv(name)).collect();
+        let values: Vec<String> = point.settings.iter().map(|(_, value)| escape::csv(value)).collect();
         for (line, text) in crate::csv(&point.run).lines().enumerate() {
             let lead = if line == 0 { names.join(",") } else { values.join(",") };
             if line > 0 || index == 0 {
@@ -124,8 +126,9 @@ pub fn grid_csv(points: &[GridPoint]) -> String {
 #[must_use]
 pub fn grid_markdown(points: &[GridPoint]) -> String {
     let (head, body) = table(points);
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let line = |cells: &[String]| row(&cells.iter().map(|cell| escape::markdown(cell)).collect::<Vec<_>>());
     let rule = vec!["--:".to_owned(); head.len()];
     let rows: String = body.iter().map(|row| line(row)).collect();
-    format!("{}{}{rows}", line(&head), line(&rule))
+    format!("{}{}{rows}", line(&head), row(&rule))
 }

@@ -144,7 +144,7 @@ impl OpenMetrics {
 /// One label.
 #[must_use]
 pub fn label(name: &str, value: &str) -> String {
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let value = crate::escape::label(value);
     format!("{name}=\"{value}\"")
 }
 

@@ -5,6 +5,7 @@ use record::{FigureQuantity, Run};
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent};
 
+use crate::escape;
 use crate::own::Document;
 use crate::sheet::{Sheet, Style};
 use crate::suite::figure_name;
@@ -72,7 +73,7 @@ pub fn repeats_csv(all: &[Repeats]) -> String {
             if out.is_empty() {
                 out.push_str(&format!("series,repeat,{head}\n"));
             }
-            rows.lines().for_each(|row| out.push_str(&format!("{},{number},{row}\n", repeats.series)));
+            rows.lines().for_each(|row| out.push_str(&format!("{},{number},{row}\n", escape::csv(&repeats.series))));
         }
     }
     out
@@ -84,7 +85,12 @@ pub fn repeats_markdown(all: &[Repeats]) -> String {
     let mut out = String::new();
     for repeats in all {
         for job in &repeats.jobs {
-            out.push_str(&format!("**{}**, {} (`{}`)\n\n", job.job, told(repeats), repeats.series));
+            out.push_str(&format!(
+                "**{}**, {} ({})\n\n",
+                escape::markdown(&job.job),
+                told(repeats),
+                escape::markdown_code(&repeats.series)
+            ));
             out.push_str("| figure | median | least | greatest | range |\n|---|--:|--:|--:|--:|\n");
             for spread in &job.figures {
                 let [median, min, max] = [spread.median, spread.min, spread.max].map(|value| shown(spread, value));

@@ -4,6 +4,7 @@ use analyse::Verdict;
 use record::{DirectionResult, JobResult, Kind, LatencyStats, Run};
 use units::{Bytes, Nanos, count};
 
+use crate::escape;
 use crate::html::Shown;
 use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use crate::openmetrics::{Metric, OpenMetrics, label};
@@ -48,7 +49,7 @@ fn csv_rows(runs: &[Among<'_>]) -> String {
     out.push_str(",error\n");
     for (name, run) in runs {
         for row in rows(run) {
-            out.push_str(&name.map_or_else(String::new, |name| format!("{},", quoted(name))));
+            out.push_str(&name.map_or_else(String::new, |name| format!("{},", escape::csv(name))));
             csv_row(&mut out, row);
         }
     }
@@ -57,7 +58,7 @@ fn csv_rows(runs: &[Among<'_>]) -> String {
 
 fn csv_row(out: &mut String, (job, kind, result): Row<'_>) {
     let mut fields = vec![
-        quoted(&job.name),
+        escape::csv(&job.name),
         job.group.to_string(),
         job.workers.to_string(),
         kind.name().to_owned(),
@@ -83,11 +84,6 @@ fn csv_latency(fields: &mut Vec<String>, latency: &LatencyStats) {
     fields.push(known(latency.max_ns.to_string()));
 }
 
-/// Quotes only where the text would not be read back without.
-pub(crate) fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-}
-
 /// A Markdown table, then what was found.
 #[must_use]
 pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
@@ -102,10 +98,17 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
             }
         }
     }
+    for (job, verified) in run.jobs.iter().filter_map(|job| Some((job, job.verified.as_ref()?))) {
+        out.push_str(&format!(
+            "\n**{}**: {}\n",
+            escape::markdown(&job.name),
+            escape::markdown(&words::verified(verified))
+        ));
+    }
     for verdict in verdicts {
         if let Some(job) = run.jobs.get(verdict.job) {
             let finding = words::finding(&verdict.headline, job);
-            out.push_str(&format!("\n**{}**: {}\n", escaped(&job.name), escaped(&finding)));
+            out.push_str(&format!("\n**{}**: {}\n", escape::markdown(&job.name), escape::markdown(&finding)));
         }
     }
     out
@@ -116,7 +119,7 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
 pub fn markdown_of(runs: &[Shown<'_>]) -> String {
     let section = |shown: &Shown<'_>| {
         let table = markdown(shown.run, shown.verdicts);
-        if runs.len() > 1 { format!("## {}\n\n{table}", escaped(shown.name)) } else { table }
+        if runs.len() > 1 { format!("## {}\n\n{table}", escape::markdown(shown.name)) } else { table }
     };
     runs.iter().map(section).collect::<Vec<_>>().join("\n")
 }
@@ -125,7 +128,7 @@ fn markdown_row(out: &mut String, (job, kind, result): Row<'_>, name: &str, late
     let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string());
     let known = |ns: u64| (latency.count > 0).then_some(ns);
     let mut cells = vec![
-        escaped(&job.name),
+        escape::markdown(&job.name),
         kind.name().to_owned(),
         count(result.iops()),
         format!("{}/s", Bytes::new(result.bytes_per_second() as u64)),
@@ -135,10 +138,6 @@ fn markdown_row(out: &mut String, (job, kind, result): Row<'_>, name: &str, late
     cells.extend(PERCENTILES[..4].iter().map(|&percent| time(latency.percentile_ns(percent))));
     cells.push(time(known(latency.max_ns)));
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
-}
-
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }
 
 /// OpenMetrics text: one gauge or counter for each figure, with job, group and kind as labels, and the number of the worker

@@ -29,7 +29,7 @@ impl Limits {
     pub(crate) fn new(job: &Job, layout: &Layout, usable: u64, has_passes: bool, rests: bool) -> Self {
         let extent = &job.extent;
         let counted = extent.number_ios.is_some_and(|count| count > 0);
-        let by_pass = has_passes && (rests || (extent.loops > 1 && !counted));
+        let by_pass = has_passes && (rests || (extent.loops > 1 && !counted && !extent.time_based));
         let pass = layout.size.map_or(usable, |size| size.min(usable));
         let bytes = layout.io_size.map_or(pass, |io_size| if by_pass { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
@@ -40,7 +40,7 @@ impl Limits {
             bytes_each: bytes,
             operations_each: operations,
             loops: (!extent.time_based).then_some(extent.loops.max(1)),
-            wraps: (layout.io_size.is_some() && !by_pass) || extent.time_based,
+            wraps: (layout.io_size.is_some() || extent.time_based) && !by_pass,
             goal: layout.io_size.filter(|_| by_pass && !counted).unwrap_or(0),
             moved: 0,
         }

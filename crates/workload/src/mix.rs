@@ -21,6 +21,8 @@ impl Mix {
             (Direction::Write, _) | (Direction::ReadWrite, 0) => Self::Only(OpKind::Write),
             // Each trim brings its write after it, so only trims are chosen.
             (Direction::Trim | Direction::TrimWrite, _) => Self::Only(OpKind::Trim),
+            // Its writes are left out, not read back: without a method there is nothing to check.
+            (Direction::ReadWrite, _) if job.verify.only && job.verify.method.is_none() => Self::Only(OpKind::Read),
             (Direction::ReadWrite, share) => Self::Reads(share),
         }
     }

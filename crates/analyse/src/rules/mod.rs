@@ -16,8 +16,10 @@ pub(crate) use limit::limit;
 pub(crate) use shape::of_time;
 
 /// The rules that may find nothing.
-pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 12] = [
+pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 14] = [
     trust::errors,
+    trust::not_verified,
+    trust::several_runs,
     trust::page_cache,
     trust::buffered_writes,
     trust::holes,

@@ -29,6 +29,33 @@ pub(crate) fn errors(facts: Facts<'_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// Blocks that a verifying job wrote and did not read back, for another reason than that it asked for this.
+pub(crate) fn not_verified(facts: Facts<'_>) -> Option<Finding> {
+    let verified = facts.job.verified.as_ref()?;
+    verified.unchecked.filter(|unchecked| !unchecked.is_chosen())?;
+    // How much an earlier run wrote is unknown: only what was checked counts.
+    let in_part = verified.written == 0 && verified.checked > 0;
+    let finding = Finding::new(Code::NotVerified, if in_part { Severity::Warning } else { Severity::Distrust })
+        .with(Quantity::BlocksWritten, verified.written as f64, Source::Counters)
+        .with(Quantity::BlocksChecked, verified.checked as f64, Source::Counters);
+    Some(finding)
+}
+
+/// Workers of one job that read back what different runs wrote. Within one worker that is a mismatch.
+pub(crate) fn several_runs(facts: Facts<'_>) -> Option<Finding> {
+    facts.job.verified.as_ref().filter(|verified| verified.written == 0)?;
+    let of_job = facts.run.jobs.iter().filter(|job| job.name == facts.job.name);
+    let mut nonces: Vec<u32> =
+        of_job.filter_map(|job| job.verified.as_ref()).flat_map(|of| of.nonces.clone()).collect();
+    nonces.sort_unstable();
+    nonces.dedup();
+    let finding = || {
+        let runs = nonces.len() as f64;
+        Finding::new(Code::SeveralRuns, Severity::Distrust).with(Quantity::RunsFound, runs, Source::Counters)
+    };
+    (nonces.len() > 1).then(finding)
+}
+
 /// Reads through the page cache. What the devices counted decides; without it, what was cached before; without both,
 /// a speed that no device has. Read-ahead makes buffered reads in sequence fast, so that speed says nothing of them.
 pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {

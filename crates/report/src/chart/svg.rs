@@ -87,25 +87,7 @@ impl std::fmt::Display for Short {
     }
 }
 
-/// Text in which nothing is markup, in elements and in attributes alike. What no document may hold is replaced.
-#[must_use]
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(letter),
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            letter if letter.is_control() => out.push('\u{fffd}'),
-            letter => out.push(letter),
-        }
-    }
-    out
-}
+pub use crate::escape::xml as escape;
 
 /// A name where no element can keep it apart: whatever letters it is of, those around it stay in their order.
 #[must_use]

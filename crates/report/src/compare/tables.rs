@@ -5,8 +5,8 @@ use record::Kind;
 
 use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
 use super::{Document, Load, Named};
+use crate::escape::{csv as quoted, markdown as escaped, markdown_code};
 use crate::suite::shown;
-use crate::tables::{escaped, quoted};
 
 /// Comma-separated values with a header: operations a second, bytes a second and nanoseconds; changes in per cent.
 #[must_use]
@@ -56,7 +56,7 @@ pub fn markdown(document: &Document) -> String {
     let mut out = format!("**{}**\n\n", escaped(&document.answer));
     for (label, runs) in [("Baseline", &document.baseline), ("Candidate", &document.candidate)] {
         for Named { name, load, .. } in runs {
-            out.push_str(&format!("{label}: `{}`, {}  \n", name.replace('`', "'"), escaped(load)));
+            out.push_str(&format!("{label}: {}, {}  \n", markdown_code(name), escaped(load)));
         }
     }
     out.push_str(

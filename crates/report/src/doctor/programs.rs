@@ -119,7 +119,7 @@ fn commands(out: &mut String, finding: &Finding, purpose: Option<Purpose>) {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\n', '\r'], " ")
+    crate::escape::markdown(text)
 }
 
 /// The page of all checks: what each reads, why it matters, which document it is from.

@@ -3,6 +3,7 @@
 use analyse::gate::Outcome;
 
 use super::{Check, Document};
+use crate::escape::xml;
 
 /// One suite with a test case for each expectation, and one more where the figures are not to be trusted.
 #[must_use]
@@ -62,19 +63,7 @@ fn failed(head: &str, element: &str, message: &str, text: &str) -> String {
     )
 }
 
-/// Text and attributes alike; what XML has no way to write becomes a question mark.
+/// Text and attributes alike, on one line.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' | '\r' => out.push(' '),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('?'),
-            _ => out.push(character),
-        }
-    }
-    out
+    xml(&text.replace(['\n', '\t', '\r'], " "))
 }

@@ -4,9 +4,9 @@ use analyse::gate::{Bound, Outcome};
 
 use super::{Check, Document};
 use crate::compare::names;
+use crate::escape::{markdown as escaped, markdown_code};
 use crate::paint::Tone;
 use crate::sheet::{Sheet, Style};
-use crate::tables::escaped;
 
 /// No column is wider.
 const COLUMN_MAX: usize = 44;
@@ -86,13 +86,13 @@ pub fn markdown(document: &Document) -> String {
             (_, true) => "✅",
             (_, false) => "❌",
         };
-        let expected = format!("`{}`", escaped(&check.text).replace('`', "'"));
+        let expected = markdown_code(&check.text);
         let cells = [sign, &expected, &check.measured(), &check.bound(), &escaped(&check.words)];
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
     for (label, runs) in [("Run", &document.runs), ("Baseline", &document.baseline)] {
         for run in runs {
-            out.push_str(&format!("\n{label}: `{}`, {}\n", run.name.replace('`', "'"), escaped(&run.load)));
+            out.push_str(&format!("\n{label}: {}, {}\n", markdown_code(&run.name), escaped(&run.load)));
         }
     }
     let differences = document.differences.iter().map(|difference| format!("not the same: {difference}"));

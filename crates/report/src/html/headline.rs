@@ -76,6 +76,9 @@ fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
     if result.errors > 0 {
         tiles.push(("errors", grouped(result.errors), crate::fio::error_text(result.first_error)));
     }
+    if let Some(verified) = &job.verified {
+        tiles.push(("blocks checked", grouped(verified.checked), crate::words::verified(verified)));
+    }
     tiles
 }
 

@@ -79,6 +79,6 @@ mod tests {
     fn nothing_that_is_written_becomes_markup() {
         let mut out = Markup::default();
         out.inside("p", &[("title", "\"><script>")], |out| out.name("<b>&\u{202e}"));
-        assert_eq!(out.finish(), "<p title=\"&quot;&gt;&lt;script&gt;\"><bdi>&lt;b&gt;&amp;\u{202e}</bdi></p>\n");
+        assert_eq!(out.finish(), "<p title=\"&quot;&gt;&lt;script&gt;\"><bdi>&lt;b&gt;&amp;\u{fffd}</bdi></p>\n");
     }
 }

@@ -266,8 +266,8 @@ impl Page {
 /// Markdown: the same, as a table and lists.
 #[must_use]
 pub fn markdown(document: &Document) -> String {
-    let escaped = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-    let mut out = format!("# {}: {}\n", document.suite, escaped(&document.title));
+    let escaped = crate::escape::markdown;
+    let mut out = format!("# {}: {}\n", escaped(&document.suite), escaped(&document.title));
     for (label, text) in facts(document) {
         match label {
             "" => out.push_str(&format!(", {}", escaped(&text))),

@@ -11,6 +11,8 @@ use analyse::knee::{Curve, Fit, Point};
 use serde::{Deserialize, Serialize};
 use units::count;
 
+use crate::escape;
+
 pub(crate) use panel::{Panel, panels};
 pub use picture::svg;
 pub use text::text;
@@ -137,10 +139,10 @@ pub fn csv(document: &Document) -> String {
     let mut out = String::new();
     for (index, sweep) in document.sweeps.iter().enumerate() {
         if index == 0 {
-            let names: String = sweep.settings.iter().map(|(name, _)| format!("{name},")).collect();
+            let names: String = sweep.settings.iter().map(|(name, _)| format!("{},", escape::csv(name))).collect();
             out.push_str(&format!("{names}depth,iops,iops_error,latency_ns\n"));
         }
-        let values: String = sweep.settings.iter().map(|(_, value)| format!("{value},")).collect();
+        let values: String = sweep.settings.iter().map(|(_, value)| format!("{},", escape::csv(value))).collect();
         for point in &sweep.points {
             let Point { depth, iops, latency_ns, error } = point;
             out.push_str(&format!("{values}{depth},{iops:.3},{:.3},{latency_ns:.0}\n", iops * error));

@@ -258,7 +258,7 @@ fn knee_facts(knee: &Knee, sweep: &Sweep, limit: &str) -> Vec<(&'static str, Str
 /// Why figures may not mean what they seem to, a paragraph each.
 pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
     let mut lines = Vec::new();
-    let about = About { engine: &sweep.engine, path: &sweep.target };
+    let about = About { engine: &sweep.engine, path: &sweep.target, ..About::default() };
     lines.extend(sweep.findings.iter().map(|finding| words::finding(finding, about)));
     let drifting = |taken: &&Taken| taken.reading.drift.is_some_and(|drift| drift.abs() > 0.05);
     if let Some(taken) = sweep.probes.iter().rev().find(drifting) {

@@ -10,6 +10,7 @@ use units::{Bytes, Nanos, count, grouped, percent, significant};
 use crate::civil::Civil;
 use crate::paint::{Tone, wrap};
 use crate::sheet::{Sheet, Style};
+use crate::stuck::{LISTED_MOST, stuck_line};
 use crate::words;
 
 pub(crate) use latency::rows as latencies;
@@ -60,6 +61,16 @@ impl Page {
             Outcome::Failed => self.sheet.line("At least one worker failed; the results of the others are whole."),
             Outcome::Running => self.sheet.line("Still running: these are the results so far."),
         }
+        self.stuck(run);
+    }
+
+    fn stuck(&mut self, run: &Run) {
+        for stuck in run.stuck.iter().take(LISTED_MOST) {
+            self.sheet.line(&format!("  {}: {}", stuck.job, stuck_line(stuck)));
+        }
+        if let Some(more) = run.stuck.len().checked_sub(LISTED_MOST).filter(|more| *more > 0) {
+            self.sheet.line(&format!("  {more} more operations have not completed"));
+        }
     }
 
     /// The job's name, and what it asked for beside it.
@@ -94,6 +105,10 @@ impl Page {
         }
         if result.errors > 0 || job.error != 0 {
             self.errors(job);
+        }
+        if let Some(verified) = &job.verified {
+            let tone = words::verified_tone(verified);
+            self.sheet.toned_field("verified", &words::verified(verified), tone);
         }
     }
 

@@ -1,15 +1,17 @@
 //! Findings in words: what is so, with its figures, and what to do about it.
 
 use analyse::{Code, Explanation, Finding, Quantity, Remedy};
-use record::JobResult;
+use record::{JobResult, Unchecked};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 mod figures;
 mod pages;
 mod run;
+mod verified;
 mod volume;
 
 pub use pages::findings_markdown;
+pub(crate) use verified::{verified, verified_tone};
 
 /// What a finding is about, where its words need names.
 #[derive(Clone, Copy, Debug)]
@@ -18,18 +20,23 @@ pub(crate) struct About<'a> {
     pub engine: &'a str,
     /// The first of its files.
     pub path: &'a str,
+    /// Why not all that it wrote was verified.
+    pub unchecked: Option<Unchecked>,
+    /// Whether it verifies.
+    pub verify: bool,
 }
 
 impl Default for About<'_> {
     fn default() -> Self {
-        Self { engine: "the engine", path: "the file" }
+        Self { engine: "the engine", path: "the file", unchecked: None, verify: false }
     }
 }
 
 impl<'a> From<&'a JobResult> for About<'a> {
     fn from(job: &'a JobResult) -> Self {
         let path = job.evidence.targets.first().map_or(Self::default().path, |target| target.path.as_str());
-        Self { engine: &job.declared.engine, path }
+        let unchecked = job.verified.as_ref().and_then(|verified| verified.unchecked);
+        Self { engine: &job.declared.engine, path, unchecked, verify: job.declared.verify }
     }
 }
 
@@ -132,6 +139,8 @@ fn statement(finding: &Finding, about: About<'_>) -> String {
             format!("No operation completed in {}, so there is nothing to judge.", figures.time(Quantity::Runtime))
         }
         Code::ErrorsSeen => run::errors(figures),
+        Code::NotVerified => run::not_verified(figures, about.unchecked),
+        Code::SeveralRuns => run::several_runs(figures),
         Code::PageCacheMeasured => run::page_cache(figures),
         Code::BufferedWritesUnsynced => run::buffered_writes(figures),
         Code::HolesRead => format!(
@@ -227,6 +236,10 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
         Remedy::Direct => "Set direct=1 to measure the device.".to_owned(),
         Remedy::SyncAtEnd => "Set direct=1, or end_fsync=1 to count the time until data is on the device.".to_owned(),
         Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
+        // fio verifies nothing under time_based with an engine that does not queue.
+        Remedy::RunLonger { runtime_s } if about.verify => {
+            format!("Raise loops until it takes {runtime_s}s: each loop is verified.")
+        }
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
@@ -285,6 +298,69 @@ mod tests {
             "This measured the page cache, not the device: half of the random reads took 2.04 us or less, which no \
              device does."
         );
+    }
+
+    /// f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
+    #[test]
+    fn no_finding_advises_what_disables_verification() {
+        let (iodepth, numjobs, bytes) = (32, 4, 4096);
+        let remedies = [
+            Remedy::QueueingEngine { iodepth },
+            Remedy::RaiseDepth { iodepth },
+            Remedy::CompareDepth { iodepth },
+            Remedy::AddWorkers { numjobs },
+            Remedy::Direct,
+            Remedy::SyncAtEnd,
+            Remedy::WriteFirst,
+            Remedy::RunLonger { runtime_s: 30 },
+            Remedy::Ramp { ramp_s: 5 },
+            Remedy::LowerDepth { iodepth, total: 64 },
+            Remedy::FewerWorkers { numjobs },
+            Remedy::BlockSize { bytes },
+            Remedy::LargerRequests { bytes },
+            Remedy::GrowVolume { bytes },
+            Remedy::Percentiles,
+            Remedy::Doctor,
+        ];
+        // A match, so that no remedy is added without a place in the list above.
+        let place = |remedy: &Remedy| match remedy {
+            Remedy::QueueingEngine { .. } => 0,
+            Remedy::RaiseDepth { .. } => 1,
+            Remedy::CompareDepth { .. } => 2,
+            Remedy::AddWorkers { .. } => 3,
+            Remedy::Direct => 4,
+            Remedy::SyncAtEnd => 5,
+            Remedy::WriteFirst => 6,
+            Remedy::RunLonger { .. } => 7,
+            Remedy::Ramp { .. } => 8,
+            Remedy::LowerDepth { .. } => 9,
+            Remedy::FewerWorkers { .. } => 10,
+            Remedy::BlockSize { .. } => 11,
+            Remedy::LargerRequests { .. } => 12,
+            Remedy::GrowVolume { .. } => 13,
+            Remedy::Percentiles => 14,
+            Remedy::Doctor => 15,
+        };
+        assert!(remedies.iter().map(place).eq(0..remedies.len()));
+        let declared = record::Declared { verify: true, ..record::Declared::default() };
+        let unchecked = [None, Some(Unchecked::Stopped), Some(Unchecked::Runtime), Some(Unchecked::Failed)];
+        for (code, (remedy, unchecked)) in Code::ALL
+            .iter()
+            .flat_map(|code| remedies.iter().flat_map(|r| unchecked.map(|u| (r, u))).map(move |of| (*code, of)))
+        {
+            let verified =
+                unchecked.map(|unchecked| record::Verified { unchecked: Some(unchecked), ..Default::default() });
+            let job = JobResult { declared: declared.clone(), verified, ..JobResult::default() };
+            let (severity, remedy) = (Severity::Advice, Some(*remedy));
+            let found = Finding { code, severity, subject: None, evidence: vec![], remedy, counterfactual: None };
+            let text = finding(&found, &job);
+            for option in ["time_based", "do_verify", "verify=0", "verify=null", "runtime=", "without verify"] {
+                assert!(!text.contains(option), "{code:?}, {remedy:?}: {text}");
+            }
+        }
+        for word in ["do_verify", "verify=0", "verify=null", "without `verify`"] {
+            assert!(!findings_markdown().contains(word), "{word}");
+        }
     }
 
     #[test]

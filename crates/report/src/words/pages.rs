@@ -39,6 +39,8 @@ fn entry(code: Code) -> Entry {
     match code {
         Code::NothingMeasured
         | Code::ErrorsSeen
+        | Code::NotVerified
+        | Code::SeveralRuns
         | Code::PageCacheMeasured
         | Code::BufferedWritesUnsynced
         | Code::HolesRead
@@ -93,6 +95,19 @@ fn trust(code: Code) -> Entry {
              tolerates it",
             "Figures that contain failed operations are not those of the device at work. A verification that failed is \
              told as such: the data is not what was written.",
+        ),
+        Code::NotVerified => of(
+            "Written blocks were not verified",
+            "a job with `verify` did not read back all that it wrote, because it was stopped or reads failed; a warning \
+             where it checks what an earlier run wrote and was stopped on the way",
+            "Nothing is known of these blocks. Let the job end by itself, or check what it wrote with `verify_only` and \
+             the `verify_nonce` that it printed.",
+        ),
+        Code::SeveralRuns => of(
+            "Blocks of several runs",
+            "workers of one job that checks what an earlier run wrote found blocks with different nonces",
+            "Each run marks its blocks with a nonce. Where a later run wrote all of them, those with another nonce are \
+             writes that were lost. Give runs that belong together the same `verify_nonce`.",
         ),
         Code::PageCacheMeasured => of(
             "The page cache was measured",

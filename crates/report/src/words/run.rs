@@ -1,6 +1,7 @@
 //! Findings that need a run: what limited it, and whether it may be trusted.
 
 use analyse::{Finding, Quantity};
+use record::Unchecked;
 use units::grouped;
 
 use super::{Figures, subject};
@@ -19,6 +20,48 @@ pub(super) fn errors(figures: &Figures<'_>) -> String {
     }
     let which = if errors == 1 { "with" } else { "the first with" };
     format!("{failed}, {which} error {first} ({}).", error_text(first))
+}
+
+pub(super) fn not_verified(figures: &Figures<'_>, unchecked: Option<Unchecked>) -> String {
+    let reason = unchecked.map_or("the run was stopped", unchecked_because);
+    let (written, checked) = (figures.value(Quantity::BlocksWritten), figures.value(Quantity::BlocksChecked));
+    if checked == 0.0 {
+        return format!("Nothing was verified: {reason}, and none of {} was read back.", blocks(written, "written"));
+    }
+    if written == 0.0 {
+        return format!("Not everything was verified: {reason} after {}.", blocks(checked, "checked"));
+    }
+    format!(
+        "Not everything was verified: {reason}, and only {} of {} were read back.",
+        grouped(checked as u64),
+        blocks(written, "written")
+    )
+}
+
+pub(super) fn several_runs(figures: &Figures<'_>) -> String {
+    format!(
+        "The blocks that were checked are of {} runs: some of them are stale, or verify_nonce differed when they were \
+         written.",
+        figures.whole(Quantity::RunsFound)
+    )
+}
+
+/// Why blocks were not checked, as a clause.
+pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
+    match unchecked {
+        Unchecked::DoVerify => "do_verify=0",
+        Unchecked::NullMethod => "verify=null compares nothing",
+        Unchecked::NullEngine => "ioengine=null keeps no data",
+        Unchecked::Nothing => "there was nothing to read",
+        Unchecked::Failed => "operations failed",
+        Unchecked::Runtime => "the runtime was over",
+        Unchecked::Stopped => "the job was stopped",
+    }
+}
+
+/// `1 written block`, `1,024 written blocks`.
+fn blocks(count: f64, which: &str) -> String {
+    format!("{} {which} block{}", grouped(count as u64), if count == 1.0 { "" } else { "s" })
 }
 
 /// `1 operation`, `50,701 operations`.

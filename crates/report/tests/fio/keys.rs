@@ -123,6 +123,7 @@ fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = Worker<'_>> {
         eta_s: 0,
         error: 0,
         evidence: Evidence::default(),
+        verified: None,
         summary: summary(job),
     })
 }

@@ -70,12 +70,34 @@ impl Issuer {
 fn rests(job: &Job) -> bool {
     let verify = &job.verify;
     let reads_back = verify.method.is_some() && verify.do_verify && !verify.only;
-    reads_back && job.pattern.direction.writes() && !job.extent.time_based
+    reads_back && job.pattern.direction.writes()
 }
 
 pub(super) fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {
     let pairs = job.pattern.direction == Direction::TrimWrite;
     [mix.includes(OpKind::Read), mix.includes(OpKind::Write) && !pairs, mix.includes(OpKind::Trim)]
+}
+
+/// Bytes of memory that the maps of blocks take which a worker of this job makes as it begins.
+///
+/// # Errors
+///
+/// Where a region has more blocks than a map can be made for.
+pub fn map_bytes(job: &Job, layout: &Layout) -> Result<u64, WorkloadError> {
+    let rules = Rules::new(job, used_kinds(job, Mix::new(job)), 0);
+    layout.files.iter().enumerate().try_fold(0_u64, |sum, (index, extent)| {
+        check_map(job, &rules, index, extent.length)?;
+        Ok(sum.saturating_add(rules.map_bytes(extent.length)))
+    })
+}
+
+fn check_map(job: &Job, rules: &Rules, index: usize, length: u64) -> Result<(), WorkloadError> {
+    if rules.is_too_large(length) {
+        let (name, number) = (&job.name, index + 1);
+        let message = format!("file {number} of job {name} has too many blocks for a map: set norandommap");
+        return Err(WorkloadError::new("size", message));
+    }
+    Ok(())
 }
 
 fn cursors(job: &Job, rules: &Rules, layout: &Layout, used: [bool; 3]) -> Result<Vec<Cursor>, WorkloadError> {
@@ -92,10 +114,7 @@ fn cursors(job: &Job, rules: &Rules, layout: &Layout, used: [bool; 3]) -> Result
             let message = format!("file {number} of job {name} offers {length} bytes, less than a block of {greatest}");
             return Err(WorkloadError::new("size", message));
         }
-        if rules.is_too_large(length) {
-            let message = format!("file {number} of job {name} has too many blocks for a map: set norandommap");
-            return Err(WorkloadError::new("size", message));
-        }
+        check_map(job, rules, index, length)?;
         Ok(Cursor::new(rules, *extent, index, used))
     };
     layout.files.iter().enumerate().map(cursor).collect()
@@ -134,5 +153,6 @@ fn verifier(
                        and cannot be repeated for verification: give both a rate, or neither";
         return Err(WorkloadError::new("verify", message));
     }
-    Ok(Some(Verifier::new(method, &job.verify.pattern, interval, seed)))
+    let nonce = if writes && !job.verify.only { Some(job.verify.nonce.unwrap_or(0)) } else { job.verify.nonce };
+    Ok(Some(Verifier::new(method, &job.verify.pattern, interval, seed, nonce)))
 }

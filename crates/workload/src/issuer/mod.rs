@@ -4,6 +4,8 @@ mod lane;
 mod making;
 mod replay;
 
+pub use making::map_bytes;
+
 use std::collections::VecDeque;
 
 use job::Job;
@@ -16,6 +18,7 @@ use crate::files::{FileExtent, Layout};
 use crate::limits::Limits;
 use crate::mix::Mix;
 use crate::offsets::{Cursor, Rules};
+use crate::operations::Operations;
 use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
@@ -105,19 +108,19 @@ struct Origin {
 impl Issuer {
     /// The issuer of one worker. `seed` is the run's; a `randseed` of the job overrides it.
     ///
-    /// Where the job only verifies (`verify_only`), the issuer reads what it would have written; where it names no method
-    /// to verify by, and only writes, there is nothing to do.
+    /// It issues no other kinds of data operation than [`Operations::of`] the job: with `verify_only` it reads what it would
+    /// have written where there is a method to verify by, and leaves out writes and trims where there is none.
     ///
     /// # Errors
     ///
     /// Where a region is smaller than a block, and where what is written could not be verified.
     pub fn new(job: &Job, worker: Worker, layout: &Layout, seed: u64) -> Result<Self, WorkloadError> {
         let mut issuer = Self::loading(job, worker, layout, seed)?;
-        // A mix that is all reads writes nothing that could be gone through.
-        let writes = job.pattern.direction.writes() && issuer.mix != Mix::Only(OpKind::Read);
-        if job.verify.method.is_some() && job.verify.only && writes {
+        let operations = Operations::of(job);
+        let written = job.pattern.direction.writes() && issuer.mix != Mix::Only(OpKind::Read);
+        if job.verify.only && job.verify.method.is_some() && written {
             issuer.replay(u64::MAX);
-        } else if job.verify.only && job.pattern.direction == job::Direction::Write {
+        } else if !operations.includes_any_of(issuer.mix) {
             (issuer.phase, issuer.attention) = (Phase::Done, true);
         }
         Ok(issuer)
@@ -443,8 +446,21 @@ impl Issuer {
     /// # Errors
     ///
     /// The first block that is not what was written.
-    pub fn check(&self, op: &Decision, data: &[u8]) -> Result<(), Mismatch> {
-        self.verifier.as_ref().map_or(Ok(()), |verifier| verifier.check(op, data))
+    pub fn check(&mut self, op: &Decision, data: &[u8]) -> Result<(), Mismatch> {
+        self.verifier.as_mut().map_or(Ok(()), |verifier| verifier.check(op, data))
+    }
+
+    /// How many writes were issued.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        if self.replay.is_some() { 0 } else { self.writes + self.lane.writes() }
+    }
+
+    /// The nonce in the headers of verified blocks: that of the run, or what a job that only reads has learned. `None`
+    /// where blocks have no headers.
+    #[must_use]
+    pub fn nonce(&self) -> Option<u32> {
+        self.verifier.as_ref().and_then(Verifier::nonce)
     }
 
     /// The regions of the files, in the order in which decisions refer to them.

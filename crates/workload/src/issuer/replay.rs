@@ -1,12 +1,17 @@
 //! Going through decided writes again, to read back what they left.
 
-use job::Direction;
+use job::{Direction, Engine, Job};
 use units::Nanos;
 
 use super::{Issuer, Origin, Phase};
 use crate::decision::{Decision, Next, OpKind};
 use crate::offsets::Cursor;
 use crate::verify::PassRange;
+
+/// Whether reads may come from a cache that the job wants emptied. Mappings are of the page cache, whatever `direct` says.
+pub(super) fn caches(job: &Job) -> bool {
+    job.files.invalidate && (!job.engine.direct || job.engine.engine == Engine::Mmap)
+}
 
 /// How many writes are still to be read back.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +29,7 @@ impl Issuer {
     #[must_use]
     pub fn verify_pass(&self) -> Option<Self> {
         let before = self.since.as_ref().map_or(0, |since| since.writes);
-        let writes = self.writes + self.lane.writes() - before;
+        let writes = self.writes().saturating_sub(before);
         if !self.rests || self.replay.is_some() || writes == 0 {
             return None;
         }
@@ -37,6 +42,8 @@ impl Issuer {
         };
         let passes = self.possible_passes(&issuer);
         issuer.replay(writes);
+        // Also where offsets repeat, and there is no pass to begin: caches hold what was written.
+        issuer.invalidates = caches(&self.origin.job);
         issuer.go_anew();
         issuer.picker.succeed(&self.picker);
         if let Some(verifier) = &mut issuer.verifier {
@@ -57,10 +64,13 @@ impl Issuer {
         PassRange { first, last: passes(self).into_iter().max().unwrap_or(first) }
     }
 
-    /// Whether this is where to rest: at the end of a pass, and of all.
+    /// Whether this is where to rest: at the end of a pass, and of all. Where no pass ends, loops without end are read
+    /// back one by one.
     pub(super) fn rests_here(&self) -> bool {
-        let through = self.rules.has_passes() && self.files.iter().all(Cursor::is_done);
-        self.rests && (through || self.limits.is_last_loop())
+        let has_passes = self.rules.has_passes();
+        let through = has_passes && self.files.iter().all(Cursor::is_done);
+        let in_between = !has_passes && self.limits.is_endless();
+        self.rests && (through || in_between || self.limits.is_last_loop())
     }
 
     /// Goes on after a rest, in which `reader` has read back what was written; false where nothing is left to do.

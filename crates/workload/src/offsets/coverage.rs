@@ -109,6 +109,12 @@ impl FullSet {
     }
 }
 
+/// Bytes of memory that a map of `blocks` blocks takes while all are free.
+pub(crate) const fn bytes_of(blocks: u64) -> u64 {
+    let leaves = blocks.div_ceil(LEAF);
+    leaves.saturating_mul(size_of::<Option<Box<Leaf>>>() as u64).saturating_add(leaves / 8)
+}
+
 /// Which of a region's blocks have been used.
 #[derive(Clone, Debug)]
 pub(crate) struct Coverage {

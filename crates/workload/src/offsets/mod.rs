@@ -112,6 +112,14 @@ impl Rules {
         blocks > MOST_MAPPED
     }
 
+    /// Bytes of memory that the map of a region of `bytes` takes before anything is used.
+    pub(crate) fn map_bytes(&self, bytes: u64) -> u64 {
+        match self.method {
+            Method::Covered(unit) if self.random => coverage::bytes_of(bytes / u64::from(unit)),
+            _ => 0,
+        }
+    }
+
     /// Whether an operation may overlap an earlier one of the same pass.
     pub(crate) fn may_overlap(&self) -> bool {
         !self.covers()

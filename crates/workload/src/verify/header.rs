@@ -11,7 +11,11 @@
 //! | 16..24 | offset of the block in its file |
 //! | 24..32 | seed |
 //! | 32..96 | checksum of the payload, filled up with zeroes |
-//! | 96..100 | CRC-32C of bytes 0..96 |
+//! | 96..100 | CRC-32C of bytes 0..96, exclusive or the nonce |
+//! | 100..104 | nonce of the run, 0 for none |
+//!
+//! The nonce is what tells the blocks of two identical runs apart: everything else in a header follows from the job and
+//! its seed. With a nonce of 0 the bytes are those of the versions that had none.
 //!
 //! Numbers have their least byte first. fio's headers differ between its own versions, so there is no layout
 //! that would let one program check what another wrote.
@@ -37,6 +41,7 @@ pub(super) struct Header {
     pub(super) pass: u32,
     pub(super) offset: u64,
     pub(super) seed: u64,
+    pub(super) nonce: u32,
 }
 
 /// A field of a header that is not what it must be: its place, and what it should have held.
@@ -59,8 +64,9 @@ impl Header {
         bytes[16..24].copy_from_slice(&self.offset.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.seed.to_le_bytes());
         bytes[SUM_AT..SUM_AT + sum.len()].copy_from_slice(sum);
-        let crc = crc32c::crc32c(&bytes[..CRC_AT]);
-        bytes[CRC_AT..CRC_AT + 4].copy_from_slice(&crc.to_le_bytes());
+        let crc = crc32c::crc32c(&bytes[..CRC_AT]) ^ self.nonce;
+        bytes[CRC_AT..NONCE_AT].copy_from_slice(&crc.to_le_bytes());
+        bytes[NONCE_AT..HEADER_BYTES].copy_from_slice(&self.nonce.to_le_bytes());
     }
 
     /// Reads a header whose own bytes are intact.
@@ -68,8 +74,9 @@ impl Header {
         if bytes[..4] != MAGIC {
             return Err(BadField { at: 0, expected: MAGIC });
         }
-        let crc = crc32c::crc32c(&bytes[..CRC_AT]).to_le_bytes();
-        if bytes[CRC_AT..CRC_AT + 4] != crc {
+        let nonce = u32::from_le_bytes(array(bytes, NONCE_AT));
+        let crc = (crc32c::crc32c(&bytes[..CRC_AT]) ^ nonce).to_le_bytes();
+        if bytes[CRC_AT..NONCE_AT] != crc {
             return Err(BadField { at: CRC_AT, expected: crc });
         }
         if bytes[4] != VERSION {
@@ -81,6 +88,7 @@ impl Header {
             pass: u32::from_le_bytes(array(bytes, 12)),
             offset: u64::from_le_bytes(array(bytes, 16)),
             seed: u64::from_le_bytes(array(bytes, 24)),
+            nonce,
         })
     }
 
@@ -96,6 +104,8 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     field
 }
 
+/// Where a field stands, for reports.
+pub(super) const NONCE_AT: usize = CRC_AT + 4;
 /// Where a field stands, for reports.
 pub(super) const METHOD_AT: usize = 5;
 /// Where a field stands, for reports.

@@ -1,9 +1,13 @@
 //! Blocks that say what they are, so that reading them back shows whether they are still that.
 //!
 //! A write is cut into blocks of `verify_interval` bytes. Each begins with a header that holds its offset and the
-//! run's seed, and carries bytes that follow from (seed, offset, pass) alone. So a block found elsewhere, a block
-//! of an earlier run and a block with one wrong byte are told apart without remembering what was written, and
+//! run's seed and nonce, and carries bytes that follow from (seed, nonce, offset, pass) alone. So a block found elsewhere, a
+//! block of an earlier run and a block with one wrong byte are told apart without remembering what was written, and
 //! the first wrong byte can be named.
+//!
+//! The nonce differs between runs that are otherwise identical: without it, a run whose writes are all lost would accept
+//! what an identical run left there before. A job that only reads learns it from the first block and demands it of all
+//! others. Blocks without a header (`verify=pattern`) have no place for it.
 
 mod checksum;
 mod header;
@@ -38,8 +42,10 @@ pub enum Wrong {
     Length,
     /// The header is that of a block from another place.
     Offset,
-    /// The header is that of another run: this run's write is lost.
+    /// The header is that of a block written with another seed.
     Seed,
+    /// The header is that of another run: this run's write is lost.
+    Nonce,
     /// The header is that of an earlier or later pass: this pass's write is lost.
     Pass,
     /// The bytes behind the header.
@@ -85,7 +91,8 @@ impl fmt::Display for Mismatch {
             Wrong::Method => "header of another verification method",
             Wrong::Length => "header of a block of another length",
             Wrong::Offset => "block of another place",
-            Wrong::Seed => "block of another run",
+            Wrong::Seed => "block of another seed",
+            Wrong::Nonce => "stale block of another run",
             Wrong::Pass => "block of another pass",
             Wrong::Payload => "wrong data",
             Wrong::Checksum => "wrong checksum",
@@ -114,6 +121,8 @@ pub(crate) struct Verifier {
     pattern: VerifyPattern,
     interval: u32,
     seed: u64,
+    /// The nonce of blocks: of those that are written, and of those that are read once it is known.
+    nonce: Option<u32>,
     /// The seed and the passes that blocks must have; `None` where another job wrote them.
     own: Option<PassRange>,
 }
@@ -126,8 +135,26 @@ pub(crate) struct PassRange {
 }
 
 impl Verifier {
-    pub(crate) fn new(method: VerifyMethod, pattern: &VerifyPattern, interval: u32, seed: u64) -> Self {
-        Self { method, pattern: pattern.clone(), interval: interval.max(1), seed, own: None }
+    /// `nonce` is that of the run; `None` has it learned from the first block that is checked.
+    pub(crate) fn new(
+        method: VerifyMethod,
+        pattern: &VerifyPattern,
+        interval: u32,
+        seed: u64,
+        nonce: Option<u32>,
+    ) -> Self {
+        Self { method, pattern: pattern.clone(), interval: interval.max(1), seed, nonce, own: None }
+    }
+
+    /// The nonce in the headers of blocks; `None` where blocks have no headers, and before it is learned.
+    pub(crate) fn nonce(&self) -> Option<u32> {
+        self.nonce.filter(|_| self.method != VerifyMethod::Pattern && self.method != VerifyMethod::Null)
+    }
+
+    /// The number that all random payload of a block follows from.
+    fn key(&self, seed: u64, nonce: u32) -> u64 {
+        let has_header = self.method != VerifyMethod::Pattern;
+        if nonce == 0 || !has_header { seed } else { mix(seed, u64::from(nonce)) }
     }
 
     /// Demands that blocks are of this run and of these passes.
@@ -143,20 +170,22 @@ impl Verifier {
     }
 
     fn fill_block(&self, offset: u64, pass: u32, block: &mut [u8]) {
+        let nonce = self.nonce.unwrap_or(0);
+        let key = self.key(self.seed, nonce);
         if self.method == VerifyMethod::Pattern || block.len() < HEADER_BYTES {
-            self.fill_payload(self.seed, offset, pass, block);
+            self.fill_payload(key, offset, pass, block);
             return;
         }
         let length = block.len() as u32;
         let (head, payload) = block.split_at_mut(HEADER_BYTES);
-        self.fill_payload(self.seed, offset, pass, payload);
-        let header = Header { method: header::number(self.method), length, pass, offset, seed: self.seed };
+        self.fill_payload(key, offset, pass, payload);
+        let header = Header { method: header::number(self.method), length, pass, offset, seed: self.seed, nonce };
         header.write(&Checksum::of(self.method, payload), head);
     }
 
-    fn fill_payload(&self, seed: u64, offset: u64, pass: u32, payload: &mut [u8]) {
+    fn fill_payload(&self, key: u64, offset: u64, pass: u32, payload: &mut [u8]) {
         if self.pattern.bytes.is_empty() {
-            fill_random(mix(mix(seed, offset), u64::from(pass)), payload);
+            fill_random(mix(mix(key, offset), u64::from(pass)), payload);
             return;
         }
         let mut pattern = self.pattern.bytes.clone();
@@ -170,7 +199,7 @@ impl Verifier {
     }
 
     /// Checks what was read.
-    pub(crate) fn check(&self, op: &Decision, data: &[u8]) -> Result<(), Mismatch> {
+    pub(crate) fn check(&mut self, op: &Decision, data: &[u8]) -> Result<(), Mismatch> {
         if self.method == VerifyMethod::Null {
             return Ok(());
         }
@@ -192,7 +221,7 @@ impl Verifier {
         differs(Wrong::Pattern, 0, &good, block)
     }
 
-    fn check_block(&self, offset: u64, pass: u32, block: &[u8]) -> Result<(), Flaw> {
+    fn check_block(&mut self, offset: u64, pass: u32, block: &[u8]) -> Result<(), Flaw> {
         if block.len() < HEADER_BYTES {
             return Ok(());
         }
@@ -204,7 +233,7 @@ impl Verifier {
             return Ok(());
         }
         let mut good = vec![0; payload.len()];
-        self.fill_payload(header.seed, header.offset, header.pass, &mut good);
+        self.fill_payload(self.key(header.seed, header.nonce), header.offset, header.pass, &mut good);
         differs(Wrong::Payload, HEADER_BYTES, &good, payload)?;
         Err(Flaw::new(Wrong::Checksum, header::SUM_AT, sum.as_bytes()))
     }
@@ -221,7 +250,7 @@ impl Verifier {
         }
     }
 
-    fn check_header(&self, header: &Header, offset: u64, block: &[u8]) -> Result<(), Flaw> {
+    fn check_header(&mut self, header: &Header, offset: u64, block: &[u8]) -> Result<(), Flaw> {
         let method = header::number(self.method);
         let length = block.len() as u32;
         if header.offset != offset {
@@ -232,6 +261,10 @@ impl Verifier {
         }
         if header.length != length {
             return Err(Flaw::new(Wrong::Length, header::LENGTH_AT, &length.to_le_bytes()));
+        }
+        let nonce = *self.nonce.get_or_insert(header.nonce);
+        if header.nonce != nonce {
+            return Err(Flaw::new(Wrong::Nonce, header::NONCE_AT, &nonce.to_le_bytes()));
         }
         let Some(passes) = self.own else { return Ok(()) };
         if header.seed != self.seed {

@@ -1,0 +1,87 @@
+//! What became of a worker: why it ended, what failed, what was verified.
+
+use units::Nanos;
+use workload::{Decision, Mismatch};
+
+/// `EIO`: what a transfer that moves nothing is taken for.
+pub(crate) const EIO: i32 = 5;
+/// `EILSEQ`: fio's error number for a block that is not what was written.
+const EILSEQ: i32 = 84;
+
+/// Why a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It did all it was asked to do.
+    Complete,
+    /// Its runtime was over.
+    Runtime,
+    /// It was stopped from outside.
+    Stopped,
+    /// An operation failed.
+    Failed,
+}
+
+/// An operation that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What was decided.
+    pub decision: Decision,
+    /// What went wrong.
+    pub cause: FailureCause,
+    /// The bytes of a damaged block, where [`Policy::keep_damaged`] asks for it.
+    pub damaged: Option<Damaged>,
+}
+
+/// An operation that was still in flight when its worker was told not to wait any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abandoned {
+    /// What was decided.
+    pub decision: Decision,
+    /// How long it had been in flight.
+    pub waited: Nanos,
+}
+
+/// A block that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// What was read.
+    pub found: Vec<u8>,
+    /// What this job would have written there.
+    pub expected: Vec<u8>,
+}
+
+/// What went wrong with an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailureCause {
+    /// The device answered with this error number.
+    Errno(i32),
+    /// The transfer ended before the operation did: the end of the file or device was reached.
+    EndOfFile,
+    /// What was read is not what was written.
+    Mismatch(Mismatch),
+}
+
+impl FailureCause {
+    /// The error number that stands for it in results.
+    #[must_use]
+    pub const fn errno(&self) -> i32 {
+        match self {
+            Self::Errno(errno) => *errno,
+            Self::EndOfFile => EIO,
+            Self::Mismatch(_) => EILSEQ,
+        }
+    }
+}
+
+/// What a worker has verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// Blocks written: one for each write that did not fail.
+    pub written: u64,
+    /// Blocks read back and compared.
+    pub checked: u64,
+    /// Blocks that were not what was written.
+    pub mismatches: u64,
+    /// The nonce in their headers, if they have any.
+    pub nonce: Option<u32>,
+}

@@ -1,0 +1,63 @@
+//! What became of the verification of what a job wrote.
+
+use serde::{Deserialize, Serialize};
+
+/// How much of what a job wrote was read back and compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verified {
+    /// Blocks written by this run: one for each write. Zero for jobs that check what an earlier run wrote.
+    pub written: u64,
+    /// Blocks read back and compared. A block that was written twice before it was read back is read back twice where
+    /// offsets may repeat, so this counts as [`Self::written`] does.
+    pub checked: u64,
+    /// Checked blocks that are not what was written.
+    pub mismatches: u64,
+    /// The nonces in the headers of the blocks, in rising order: one, unless they are of several runs; none where
+    /// blocks have no headers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nonces: Vec<u32>,
+    /// Why not all was checked; `None` where all was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<Unchecked>,
+}
+
+/// Why written blocks were not checked. In rising order of how much it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unchecked {
+    /// `do_verify=0`.
+    DoVerify,
+    /// `verify=null`, which compares nothing.
+    NullMethod,
+    /// `ioengine=null`, which keeps no data.
+    NullEngine,
+    /// There was nothing to read.
+    Nothing,
+    /// Reads failed, or the job did.
+    Failed,
+    /// The runtime was over.
+    Runtime,
+    /// The job was stopped: by a signal, or by `exitall`.
+    Stopped,
+}
+
+impl Unchecked {
+    /// Whether the job asked for it.
+    #[must_use]
+    pub const fn is_chosen(self) -> bool {
+        matches!(self, Self::DoVerify | Self::NullMethod | Self::NullEngine)
+    }
+}
+
+impl Verified {
+    /// Adds what another worker verified.
+    pub fn merge(&mut self, other: &Self) {
+        self.written += other.written;
+        self.checked += other.checked;
+        self.mismatches += other.mismatches;
+        self.nonces.extend_from_slice(&other.nonces);
+        self.nonces.sort_unstable();
+        self.nonces.dedup();
+        self.unchecked = self.unchecked.max(other.unchecked);
+    }
+}
