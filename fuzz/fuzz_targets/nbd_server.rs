@@ -29,10 +29,12 @@ fuzz_target!(|bytes: &[u8]| {
     if how & 2 != 0 {
         drop(client);
     }
-    let store: Box<dyn Store> = if how & 4 == 0 {
-        Box::new(Memory::new(SIZE, 1 << 20))
-    } else {
-        Box::new(Overlay::new(Box::new(Pattern::new(Content::Offsets, SIZE)), 1 << 20))
+    // Memory is short in one half of the cases: requests wait for it, and are announced to be shorter.
+    let memory_bytes = if how & 8 == 0 { 4 << 20 } else { 1 << 30 };
+    let store: Box<dyn Store> = match how >> 4 & 3 {
+        0 | 1 => Box::new(Memory::new(SIZE, 1 << 20)),
+        2 => Box::new(Pattern::new(Content::Offsets, SIZE)),
+        _ => Box::new(Overlay::new(Box::new(Pattern::new(Content::Offsets, SIZE)), 1 << 20)),
     };
     let export = Export {
         name: String::new(),
@@ -54,6 +56,7 @@ fuzz_target!(|bytes: &[u8]| {
         way: Way::Fixed(Nanos::ZERO),
         spin: false,
         clients_most: 1,
+        memory_bytes,
     });
     let server = server.expect("a server");
     server.stopper().stop();

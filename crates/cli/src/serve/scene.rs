@@ -69,6 +69,7 @@ impl Scene {
             way: way(question.way, !attachments.is_empty()),
             spin: options.spin,
             clients_most,
+            memory_bytes: u64::MAX / 2,
         };
         let server = match Server::new(config) {
             Ok(server) => server,

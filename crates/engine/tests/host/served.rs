@@ -47,6 +47,7 @@ impl Served {
                 way: Way::Fixed(Nanos::ZERO),
                 spin: false,
                 clients_most: 16,
+                memory_bytes: 1 << 30,
             });
             let server = server.unwrap();
             sender.send(server.stopper()).unwrap();

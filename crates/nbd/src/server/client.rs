@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use units::Nanos;
 
+use super::budget::Budget;
 use super::connection::Connection;
 use super::desk::Desk;
 use super::mounted::Mounted;
@@ -38,11 +39,6 @@ impl Client {
         }
     }
 
-    /// Whether it has not chosen an export and had since `then` to do so.
-    pub(super) fn hesitates(&self, then: Nanos) -> bool {
-        matches!(self, Self::Connection(connection) if connection.export().is_none() && connection.since < then)
-    }
-
     /// Takes what it has sent.
     pub(super) fn hear(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
         match self {
@@ -56,7 +52,7 @@ impl Client {
     pub(super) fn answer(&mut self, now: Nanos, slot: u32, desk: &mut Desk) {
         let answer = desk.take(now, slot);
         match self {
-            Self::Connection(connection) => connection.answer(&answer, desk),
+            Self::Connection(connection) => connection.answer(now, &answer, desk),
             Self::Mounted(mounted) => mounted.answer(&answer, desk),
         }
     }
@@ -65,7 +61,7 @@ impl Client {
     pub(super) fn send(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
         match self {
             Self::Connection(connection) => connection.send(now, desk),
-            Self::Mounted(_) => Ok(()),
+            Self::Mounted(mounted) => mounted.settle(desk),
         }
     }
 
@@ -75,10 +71,23 @@ impl Client {
     }
 
     /// For what it has to be watched now.
-    pub(super) fn wants(&self) -> Interest {
+    pub(super) fn wants(&self, budget: &Budget) -> Interest {
         match self {
-            Self::Connection(connection) => connection.wants(),
-            Self::Mounted(_) => Interest::READ,
+            Self::Connection(connection) => connection.wants(budget),
+            Self::Mounted(mounted) => mounted.wants(budget),
+        }
+    }
+
+    /// Whether it has memory that others wait for, and does not move on.
+    pub(super) fn is_overdue(&self, now: Nanos) -> bool {
+        matches!(self, Self::Connection(connection) if connection.is_overdue(now))
+    }
+
+    /// Since when it has been there without choosing an export.
+    pub(super) fn hesitates_since(&self) -> Option<Nanos> {
+        match self {
+            Self::Connection(connection) if connection.export().is_none() => Some(connection.since),
+            _ => None,
         }
     }
 

@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use units::Nanos;
 
+use super::budget::{Account, Budget, REQUEST_BYTES};
 use super::client::Over;
 use super::desk::{Answer, Desk, Manner};
 use super::outbox::Outbox;
@@ -14,12 +15,16 @@ use crate::wire::handshake::{Handshake, Settings, Step};
 use crate::wire::{Command, Request, Style};
 
 /// How much is read at a time.
-const INPUT_BYTES: usize = 256 << 10;
+pub(super) const INPUT_BYTES: usize = 256 << 10;
+/// How much is read at a time at least, and by a connection that has used up its memory.
+const INPUT_LEAST_BYTES: usize = 4 << 10;
+/// How much is read at a time before an export is chosen.
+const HANDSHAKE_INPUT_BYTES: usize = 16 << 10;
+/// A connection whose input is understood keeps no larger buffer.
+const INPUT_KEPT_BYTES: usize = 8 << 10;
 /// A payload may be this long.
 const PAYLOAD_MOST: u64 = 32 << 20;
-/// A client that is owed more than this is not listened to until it takes some of it.
-const OWED_MOST_BYTES: u64 = 256 << 20;
-/// The same of replies without the bytes of reads, which take memory of their own.
+/// A client that is owed more than this, without the bytes of reads, is not listened to until it takes some of it.
 const HEADS_MOST_BYTES: usize = 1 << 20;
 /// A client that has more requests under way than this is not listened to until some are answered.
 const IN_FLIGHT_MOST: u32 = 16_384;
@@ -29,18 +34,32 @@ pub(super) struct Connection {
     socket: Socket,
     ticket: Ticket,
     phase: Phase,
-    /// What has come and is not understood yet.
+    /// What has come and is not understood, from `taken` on.
     input: Vec<u8>,
-    /// How many bytes of input the next thing needs that will be understood.
+    taken: usize,
+    /// The length of the request with which that begins, where memory was set aside for it; else zero.
     wanted: usize,
+    /// The memory that was set aside.
+    reserved: u64,
+    /// Bytes of a payload that are read over.
+    skipped: u64,
     outbox: Outbox,
     in_flight: u32,
-    /// What replies will have that are not written yet.
-    owed_bytes: u64,
+    /// Memory of requests that are in flight, or whose bytes are not sent.
+    pending_bytes: u64,
+    /// Memory of requests that were answered since everything was sent.
+    answered_bytes: u64,
+    account: Account,
+    /// Input waits for memory, or until replies are sent.
+    stuck: bool,
     /// It has said all it wanted to say.
     leaving: bool,
     /// When it came.
     pub since: Nanos,
+    /// When a byte was last received or sent.
+    moved: Nanos,
+    /// Since when it has had a payload to send or a reply to read.
+    turn: Nanos,
 }
 
 enum Phase {
@@ -50,21 +69,30 @@ enum Phase {
 
 impl Connection {
     /// A client that has just come, with the first words to it.
-    pub(super) fn new(socket: Socket, ticket: Ticket, settings: Settings, now: Nanos) -> Self {
+    pub(super) fn new(socket: Socket, ticket: Ticket, settings: Settings, budget: &Budget, now: Nanos) -> Self {
         let mut handshake = Box::new(Handshake::new(settings));
         let mut outbox = Outbox::default();
         outbox.head(|out| handshake.greet(out));
+        let account = Account::new(budget, socket.buffered_most());
         Self {
             socket,
             ticket,
             phase: Phase::Handshake(handshake),
             input: Vec::new(),
+            taken: 0,
             wanted: 0,
+            reserved: 0,
+            skipped: 0,
             outbox,
             in_flight: 0,
-            owed_bytes: 0,
+            pending_bytes: 0,
+            answered_bytes: 0,
+            account,
+            stuck: false,
             leaving: false,
             since: now,
+            moved: now,
+            turn: now,
         }
     }
 
@@ -82,98 +110,237 @@ impl Connection {
 
     /// Reads what has come and carries it out.
     pub(super) fn hear(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
-        if self.listens() {
-            self.receive()?;
+        if !self.listens(&desk.budget) {
+            return Ok(());
         }
-        self.understand(now, desk)
+        let mut room = std::mem::take(&mut desk.room);
+        let heard = if self.wanted > INPUT_BYTES && !self.socket.is_encrypted() {
+            self.receive_payload(now, desk)
+        } else {
+            self.receive(now, &mut room, desk)
+        };
+        desk.room = room;
+        self.settle(desk);
+        heard
     }
 
-    fn receive(&mut self) -> Result<(), Over> {
-        let missing = self.wanted.saturating_sub(self.input.len());
-        self.input.reserve(missing.max(INPUT_BYTES));
-        match self.socket.receive(&mut self.input) {
-            Ok(()) | Err(Halt::Later) => Ok(()),
-            Err(Halt::Gone) => Err(Over),
+    /// Reads into `room`, which all connections share; what is not understood is kept.
+    fn receive(&mut self, now: Nanos, room: &mut [u8], desk: &mut Desk) -> Result<(), Over> {
+        let long = self.wanted > INPUT_BYTES;
+        let unread = if long { &[] } else { &self.input[self.taken..] };
+        let begin = unread.len();
+        room[..begin].copy_from_slice(unread);
+        let more = desk.budget.window(&self.account).saturating_sub(self.held()) as usize;
+        let missing = self.wanted.saturating_sub(begin);
+        let most = match self.phase {
+            Phase::Handshake(_) => HANDSHAKE_INPUT_BYTES,
+            Phase::Transmission(_) => more.max(missing).clamp(INPUT_LEAST_BYTES, INPUT_BYTES),
+        };
+        let most = self.socket.at_once(most);
+        let end = match self.socket.receive(&mut room[begin..begin + most]) {
+            Ok(bytes) => begin + bytes,
+            Err(Halt::Later) => return Ok(()),
+            Err(Halt::Gone) => return Err(Over),
+        };
+        self.moved = now;
+        if long {
+            self.input.extend_from_slice(&room[..end]);
+            return self.resume_if_whole(now, desk);
         }
+        let used = self.understand(now, &room[..end], desk)?;
+        self.input.clear();
+        self.taken = 0;
+        self.keep(&room[used..end]);
+        Ok(())
     }
 
-    /// Carries out what has come, as far as it is whole and there is room for more.
-    fn understand(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
-        if let Phase::Handshake(_) = self.phase {
-            self.shake_hands(desk)?;
+    /// Reads the rest of a long payload to where it stays.
+    fn receive_payload(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+        match self.socket.receive_clear(&mut self.input) {
+            Ok(()) => self.moved = now,
+            Err(Halt::Later) => return Ok(()),
+            Err(Halt::Gone) => return Err(Over),
         }
-        match self.phase {
-            Phase::Transmission(manner) => self.requests(now, manner, desk),
-            Phase::Handshake(_) => Ok(()),
-        }
+        self.resume_if_whole(now, desk)
     }
 
-    fn shake_hands(&mut self, desk: &mut Desk) -> Result<(), Over> {
-        let Phase::Handshake(handshake) = &mut self.phase else { return Ok(()) };
-        let (mut used, mut step) = (0, Step::More);
-        self.outbox.head(|out| (used, step) = handshake.advance(&self.input, &desk.exports, out));
-        self.input.drain(..used);
-        match step {
-            Step::More => {}
-            Step::StartTls => self.encrypt(desk)?,
-            Step::Close => self.leaving = true,
-            Step::Ready(agreed) => self.phase = Phase::Transmission(Manner::of(&agreed)),
+    fn resume_if_whole(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+        if self.input.len() - self.taken < self.wanted { Ok(()) } else { self.resume(now, desk) }
+    }
+
+    /// Carries out what was read before.
+    fn resume(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+        let mut input = std::mem::take(&mut self.input);
+        let used = self.understand(now, &input[self.taken..], desk)?;
+        self.taken += used;
+        if self.wanted <= INPUT_BYTES && self.taken < input.len() {
+            self.input = input;
+        } else {
+            let unread = input.split_off(self.taken);
+            self.taken = 0;
+            drop(input);
+            self.keep(&unread);
         }
         Ok(())
     }
 
-    /// Sends what was said in clear, and nothing more.
-    fn encrypt(&mut self, desk: &mut Desk) -> Result<(), Over> {
-        self.flush(desk)?;
-        let identity = desk.identity.as_ref().filter(|_| self.outbox.is_empty()).ok_or(Over)?;
-        self.socket.encrypt(identity, &std::mem::take(&mut self.input)).map_err(|_| Over)
+    /// Keeps what is not understood, in a buffer that a long payload fits into.
+    fn keep(&mut self, unread: &[u8]) {
+        let needed = if self.wanted > INPUT_BYTES {
+            // Under TLS what follows may come with it.
+            self.wanted + if self.socket.is_encrypted() { INPUT_BYTES } else { 0 }
+        } else {
+            unread.len()
+        };
+        if !(needed..=INPUT_KEPT_BYTES.max(2 * needed)).contains(&self.input.capacity()) {
+            self.input = Vec::with_capacity(needed);
+        }
+        self.input.extend_from_slice(unread);
     }
 
-    fn requests(&mut self, now: Nanos, manner: Manner, desk: &mut Desk) -> Result<(), Over> {
+    /// Carries out what has come, as far as it is whole and there is room for more. Returns how many bytes are done with.
+    fn understand(&mut self, now: Nanos, bytes: &[u8], desk: &mut Desk) -> Result<usize, Over> {
+        let used = if let Phase::Handshake(_) = self.phase { self.shake_hands(now, bytes, desk)? } else { 0 };
+        match self.phase {
+            Phase::Transmission(manner) => Ok(used + self.requests(now, manner, &bytes[used..], desk)?),
+            Phase::Handshake(_) => Ok(used),
+        }
+    }
+
+    fn shake_hands(&mut self, now: Nanos, bytes: &[u8], desk: &mut Desk) -> Result<usize, Over> {
+        let Phase::Handshake(handshake) = &mut self.phase else { return Ok(0) };
+        let (mut used, mut step) = (0, Step::More);
+        self.outbox.head(|out| (used, step) = handshake.advance(bytes, &desk.exports, out));
+        self.stuck = step == Step::Full;
+        match step {
+            Step::More | Step::Full => {}
+            Step::StartTls => {
+                self.encrypt(now, &bytes[used..], desk)?;
+                used = bytes.len();
+            }
+            Step::Close => self.leaving = true,
+            Step::Ready(agreed) => self.phase = Phase::Transmission(Manner::of(&agreed)),
+        }
+        Ok(used)
+    }
+
+    /// Sends what was said in clear, and nothing more.
+    fn encrypt(&mut self, now: Nanos, sent: &[u8], desk: &mut Desk) -> Result<(), Over> {
+        self.flush(now, desk)?;
+        let identity = desk.identity.as_ref().filter(|_| self.outbox.is_empty()).ok_or(Over)?;
+        self.socket.encrypt(identity, sent).map_err(|_| Over)
+    }
+
+    fn requests(&mut self, now: Nanos, manner: Manner, bytes: &[u8], desk: &mut Desk) -> Result<usize, Over> {
         let extended = manner.style == Style::Extended;
         let header = Request::header_bytes(extended);
-        let mut used = 0;
-        self.wanted = 0;
-        while self.listens() {
-            let rest = &self.input[used..];
+        let mut used = self.skip(bytes.len());
+        self.stuck = false;
+        while self.takes_more() {
+            let rest = &bytes[used..];
             let Some(request) = Request::decode(rest, extended).map_err(|_| Over)? else { break };
             let payload = request.payload(extended);
             if payload > PAYLOAD_MOST {
                 return Err(Over);
             }
-            let whole = header + payload as usize;
-            if rest.len() < whole {
-                self.wanted = whole;
+            let (whole, cost) = (header + payload as usize, desk.cost(manner.export, &request));
+            let is_whole = rest.len() >= whole || desk.is_too_long(manner.export, payload);
+            let needed = cost + if is_whole { 0 } else { whole as u64 };
+            if self.wanted == 0 && !self.affords(needed, desk) {
+                self.stuck = true;
                 break;
             }
-            used += whole;
+            if !is_whole {
+                self.turn = if self.wanted == 0 { now } else { self.turn };
+                (self.wanted, self.reserved) = (whole, needed);
+                break;
+            }
+            (self.wanted, self.reserved) = (0, 0);
+            used += header;
             if request.command == Command::Disconnect {
                 self.leaving = true;
                 break;
             }
-            if self.in_flight == 0 {
-                desk.crowd.comes();
-            }
-            self.in_flight += 1;
-            self.owed_bytes += owed(&request);
-            desk.accept(now, self.ticket, manner, request, &rest[header..whole])?;
+            let payload = rest.get(header..whole).unwrap_or_default();
+            self.begin(now, manner, request, payload, cost, desk)?;
+            self.skipped = (whole - header) as u64;
+            used += self.skip(bytes.len() - used);
         }
-        self.input.drain(..used);
-        if self.input.is_empty() {
-            self.input.shrink_to(INPUT_BYTES);
+        Ok(used)
+    }
+
+    /// Gives a request to the desk.
+    #[inline]
+    fn begin(
+        &mut self,
+        now: Nanos,
+        manner: Manner,
+        request: Request,
+        payload: &[u8],
+        cost: u64,
+        desk: &mut Desk,
+    ) -> Result<(), Over> {
+        if self.in_flight == 0 {
+            desk.crowd.comes();
         }
-        Ok(())
+        self.in_flight += 1;
+        self.pending_bytes += cost;
+        // A request that was not accepted is not in flight.
+        desk.accept(now, self.ticket, manner, request, payload).inspect_err(|_| self.pending_bytes -= cost)
+    }
+
+    /// Reads over what is left of a payload; returns how many of the next `bytes` belong to it.
+    #[inline]
+    fn skip(&mut self, bytes: usize) -> usize {
+        let skipped = self.skipped.min(bytes as u64);
+        self.skipped -= skipped;
+        skipped as usize
+    }
+
+    /// Whether memory can be had for one more request.
+    #[inline]
+    fn affords(&mut self, bytes: u64, desk: &mut Desk) -> bool {
+        let held = self.held() + bytes;
+        if held <= desk.budget.window(&self.account) {
+            return true;
+        }
+        let idle = self.in_flight == 0 && self.outbox.is_empty();
+        idle && desk.budget.advance(&mut self.account, self.ticket, held)
+    }
+
+    /// Memory that it takes.
+    #[inline]
+    fn held(&self) -> u64 {
+        let input = if self.wanted > 0 { 0 } else { self.input.capacity() as u64 };
+        self.pending_bytes + self.reserved + input + self.outbox.held_bytes()
+    }
+
+    /// Tells the budget what it takes.
+    #[inline]
+    fn settle(&mut self, desk: &mut Desk) {
+        if self.in_flight == 0 && self.wanted == 0 && self.outbox.is_empty() {
+            desk.budget.return_advance(&mut self.account);
+        }
+        let held = self.held();
+        desk.budget.settle(&mut self.account, held);
     }
 
     /// Writes the reply to one of its requests.
     #[inline]
-    pub(super) fn answer(&mut self, answer: &Answer, desk: &mut Desk) {
+    pub(super) fn answer(&mut self, now: Nanos, answer: &Answer, desk: &mut Desk) {
         let Phase::Transmission(manner) = self.phase else { return };
         let Answer { request, result, extents } = answer;
         self.in_flight -= 1;
-        self.owed_bytes -= owed(request);
         if self.in_flight == 0 {
             desk.crowd.goes();
+        }
+        if self.outbox.is_empty() {
+            (self.turn, self.moved) = (now, now);
+        }
+        if !matches!(result, Ok(Some(_))) {
+            let cost = desk.cost(manner.export, request);
+            self.pending_bytes -= cost;
+            self.answered_bytes += cost;
         }
         let (style, asked) = (manner.style, manner.context.filter(|_| request.command == Command::BlockStatus));
         match (*result, asked) {
@@ -189,18 +356,45 @@ impl Connection {
 
     /// Sends what the kernel takes, and takes up what had to wait for room.
     pub(super) fn send(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
-        self.flush(desk)?;
-        let waits = self.input.len() >= self.wanted.max(1) && self.listens();
-        if waits { self.understand(now, desk) } else { Ok(()) }
+        self.flush(now, desk)?;
+        if self.waits() {
+            self.resume(now, desk)?;
+        }
+        self.settle(desk);
+        Ok(())
     }
 
-    fn flush(&mut self, desk: &mut Desk) -> Result<(), Over> {
-        while !self.outbox.is_empty() {
-            match self.outbox.send(&desk.stores, |slices| self.socket.send(slices)) {
-                Ok(sent) => self.outbox.advance(sent, |loan| desk.give_back(loan)),
-                Err(Halt::Later) => return Ok(()),
-                Err(Halt::Gone) => return Err(Over),
+    /// Whether there is input that could be carried out now.
+    #[inline]
+    fn waits(&self) -> bool {
+        match self.phase {
+            Phase::Handshake(_) => self.stuck && self.outbox.is_empty(),
+            Phase::Transmission(_) => {
+                let unread = self.input.len() - self.taken;
+                unread > 0 && unread >= self.wanted && self.takes_more()
             }
+        }
+    }
+
+    fn flush(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
+        while !self.outbox.is_empty() {
+            let sent = match self.outbox.send(&desk.stores, |slices| self.socket.send(slices)) {
+                Ok(sent) => sent,
+                Err(Halt::Later) => break,
+                Err(Halt::Gone) => return Err(Over),
+            };
+            self.account.sent(sent as u64);
+            let mut freed = 0;
+            self.outbox.advance(sent, |loan| {
+                freed += desk.loan_cost(loan);
+                desk.give_back(loan);
+            });
+            self.pending_bytes -= freed;
+            self.account.earn(freed);
+            self.moved = now;
+        }
+        if self.outbox.is_empty() {
+            self.account.earn(std::mem::take(&mut self.answered_bytes));
         }
         if self.socket.drain() == Err(Halt::Gone) {
             return Err(Over);
@@ -214,8 +408,13 @@ impl Connection {
     }
 
     /// For what it has to be watched now.
-    pub(super) fn wants(&self) -> Interest {
-        Interest { read: self.listens(), write: self.is_owed() }
+    pub(super) fn wants(&self, budget: &Budget) -> Interest {
+        Interest { read: self.listens(budget), write: self.is_owed() }
+    }
+
+    /// Whether it has memory that others wait for, and its client does not move on.
+    pub(super) fn is_overdue(&self, now: Nanos) -> bool {
+        (self.is_owed() || self.wanted > 0) && self.account.is_overdue(now, self.moved, self.turn)
     }
 
     /// Parts, and gives back what was lent: nobody will read it.
@@ -224,18 +423,27 @@ impl Connection {
         if self.in_flight > 0 {
             desk.crowd.goes();
         }
-        self.outbox.abandon(|loan| desk.give_back(loan));
+        let mut freed = 0;
+        self.outbox.abandon(|loan| {
+            freed += desk.loan_cost(loan);
+            desk.give_back(loan);
+        });
+        desk.budget.leave(&mut self.account, self.ticket.client, self.pending_bytes - freed);
     }
 
-    fn listens(&self) -> bool {
-        let owed = self.owed_bytes + self.outbox.lent_bytes();
-        let takes = owed < OWED_MOST_BYTES && self.outbox.heads_bytes() < HEADS_MOST_BYTES;
-        takes && !self.leaving && self.in_flight < IN_FLIGHT_MOST
+    /// Whether it is read from.
+    #[inline]
+    fn listens(&self, budget: &Budget) -> bool {
+        if self.stuck || !self.takes_more() {
+            return false;
+        }
+        let free = matches!(self.phase, Phase::Handshake(_)) || self.wanted > 0 || self.skipped > 0;
+        free || self.held() + REQUEST_BYTES <= budget.window(&self.account)
     }
-}
 
-/// Bytes that the reply to a request will have; what asks for more than any payload is refused.
-#[inline]
-fn owed(request: &Request) -> u64 {
-    if request.command == Command::Read { request.length.min(PAYLOAD_MOST) } else { 0 }
+    /// Whether one more request may begin, memory aside.
+    #[inline]
+    fn takes_more(&self) -> bool {
+        !self.leaving && self.in_flight < IN_FLIGHT_MOST && self.outbox.heads_bytes() < HEADS_MOST_BYTES
+    }
 }

@@ -5,14 +5,16 @@ use units::Nanos;
 use volume::{Kind as Charged, Share, System};
 
 use super::Offer;
+use super::budget::{Budget, REQUEST_BYTES};
 use super::client::Over;
+use super::connection::INPUT_BYTES;
 use super::crowd::Crowd;
 use super::outbox::Loan;
 use super::slots::{Pending, Refused, Slots, Ticket};
 use super::tallies::Tally;
 use super::timeline::Timeline;
 use super::tls::Identity;
-use crate::store::{Abilities, Ended, Extent, Fault, Faults, Operation, Progress, Store};
+use crate::store::{Abilities, Ended, Extent, Fault, Faults, Footprint, Operation, Progress, Store};
 use crate::wire::handshake::Agreed;
 use crate::wire::{Command, CommandFlags, Errno, Export, Request, Style, TransmissionFlags};
 
@@ -21,6 +23,8 @@ use crate::wire::{Command, CommandFlags, Errno, Export, Request, Style, Transmis
 pub(super) struct Offered {
     /// Which store holds its bytes.
     pub store: u32,
+    /// What requests take there.
+    pub footprint: Footprint,
     /// Its way into the model; `None` where requests are answered as soon as the store has done them.
     pub route: Option<usize>,
     pub tally: Tally,
@@ -54,6 +58,8 @@ pub(super) struct Desk {
     pub timeline: Timeline,
     /// What proves to clients who the server is.
     pub identity: Option<Identity>,
+    /// Which of the stores hold copies.
+    copies: Vec<bool>,
     slots: Slots,
     /// Those that can be answered now.
     finished: Vec<u32>,
@@ -62,6 +68,10 @@ pub(super) struct Desk {
     pub faults: Option<Faults>,
     /// Who wait for replies.
     pub crowd: Crowd,
+    /// The memory of all clients.
+    pub budget: Budget,
+    /// Where connections receive, one after the other.
+    pub room: Vec<u8>,
     /// Whether requests are refused because the server is about to stop.
     pub closing: bool,
 }
@@ -78,6 +88,10 @@ pub(super) struct Answer {
 
 /// At most as many extents are told in one reply.
 const EXTENTS_MOST: usize = 1024;
+/// Memory of one while it is found and told.
+const EXTENT_BYTES: u64 = 40;
+/// The least memory that the bytes of a request take in a store.
+const PAGE_BYTES: u64 = 4096;
 
 impl Desk {
     pub(super) fn new(
@@ -85,13 +99,16 @@ impl Desk {
         stores: Vec<Box<dyn Store>>,
         timeline: Timeline,
         identity: Option<Identity>,
+        budget: Budget,
     ) -> Self {
         let offered = offers.iter().map(|&Offer { store, route, .. }| Offered {
             store: store as u32,
+            footprint: stores[store].footprint(),
             route,
             tally: Tally::default(),
         });
         Self {
+            copies: stores.iter().map(|store| store.footprint().copies).collect(),
             offered: offered.collect(),
             exports: offers.into_iter().map(|offer| offer.export).collect(),
             stores,
@@ -102,6 +119,8 @@ impl Desk {
             ended: Vec::new(),
             faults: None,
             crowd: Crowd::default(),
+            budget,
+            room: vec![0; 2 * INPUT_BYTES],
             closing: false,
         }
     }
@@ -132,6 +151,36 @@ impl Desk {
             Err(refused) => self.refuse(slot, refused),
         }
         Ok(())
+    }
+
+    /// How much memory a request takes until its reply is sent.
+    #[inline]
+    pub(super) fn cost(&self, export: u32, request: &Request) -> u64 {
+        let footprint = self.offered[export as usize].footprint;
+        let fits = request.length <= u64::from(self.exports[export as usize].block.maximum);
+        let copy = if footprint.copies && fits { request.length.next_multiple_of(PAGE_BYTES) } else { 0 };
+        REQUEST_BYTES
+            + match request.command {
+                Command::Read => copy,
+                Command::Write => copy + footprint.write_bytes,
+                Command::WriteZeroes => footprint.zero_bytes,
+                Command::BlockStatus => EXTENTS_MOST as u64 * EXTENT_BYTES,
+                _ => 0,
+            }
+    }
+
+    /// What is left of that when the reply is written.
+    #[inline]
+    pub(super) fn loan_cost(&self, loan: Loan) -> u64 {
+        let copy =
+            if self.copies[loan.store as usize] { u64::from(loan.length).next_multiple_of(PAGE_BYTES) } else { 0 };
+        REQUEST_BYTES + copy
+    }
+
+    /// Whether a payload is longer than any that an export takes.
+    #[inline]
+    pub(super) fn is_too_long(&self, export: u32, payload: u64) -> bool {
+        payload > u64::from(self.exports[export as usize].block.maximum)
     }
 
     /// By how long a request is held up on purpose.
@@ -267,6 +316,8 @@ impl Desk {
 
     /// Forgets a finished request whose client is gone.
     pub(super) fn drop_answer(&mut self, now: Nanos, slot: u32) {
+        let Pending { export, request, .. } = *self.slots.get(slot);
+        self.budget.orphan_ended(self.cost(export, &request));
         if let Ok(Some(loan)) = self.take(now, slot).result {
             self.give_back(loan);
         }

@@ -7,6 +7,7 @@
 //!
 //! Clients share nothing but the model: one that stops reading, sends half a request or goes away concerns nobody else.
 
+mod budget;
 mod client;
 mod connection;
 mod crowd;
@@ -34,10 +35,11 @@ use volume::System;
 
 use crate::fuse::{Channel, Node};
 use crate::store::faults::Rates;
-use crate::store::{Faults, Store};
+use crate::store::{Faults, Pool, Store};
 use crate::wire::Export;
 use crate::wire::handshake::Settings;
 
+use budget::Budget;
 use client::{Client, Over};
 use connection::Connection;
 use desk::Desk;
@@ -47,7 +49,7 @@ use poll::{Interest, Poll, Ready, Token, now};
 use slots::Ticket;
 use socket::Socket;
 pub use stop::Stopper;
-pub use tallies::{Done, Kind, Snapshot, Tally};
+pub use tallies::{Done, Kind, Snapshot, Tally, TurnedAway};
 pub use timeline::Punctuality;
 use timeline::Timeline;
 pub use tls::{Identity, IdentityError, Pem};
@@ -80,6 +82,8 @@ pub struct Config {
     pub spin: bool,
     /// At most so many clients at once.
     pub clients_most: usize,
+    /// Memory that all clients together may take, besides the limits of the stores.
+    pub memory_bytes: u64,
 }
 
 /// One export.
@@ -128,6 +132,7 @@ pub struct Server {
     batch: Vec<u32>,
     /// Clients that have something to be sent.
     dirty: Vec<u32>,
+    turned_away: TurnedAway,
 }
 
 /// A place for a client.
@@ -145,6 +150,8 @@ const WELCOMED_MOST: usize = 64;
 const SHOW_EVERY: Nanos = Nanos::from_millis(500);
 /// How long a client may take to choose an export.
 const HANDSHAKE_MOST: Nanos = Nanos::from_secs(30);
+/// For how long a client in its handshake is not disconnected in favour of a new one.
+const HANDSHAKE_LEAST: Nanos = Nanos::from_secs(1);
 /// How long requests under way are waited for when the server stops.
 const GRACE: Nanos = Nanos::from_secs(5);
 
@@ -153,7 +160,7 @@ impl Server {
     ///
     /// # Errors
     /// Where the kernel gives no descriptor.
-    pub fn new(config: Config) -> io::Result<Self> {
+    pub fn new(mut config: Config) -> io::Result<Self> {
         let poll = Poll::new()?;
         let (stopper, began) = (Stopper::new()?, now());
         poll.watch(stopper.file(), Token::Stop, Interest::READ)?;
@@ -166,7 +173,13 @@ impl Server {
             }
         }
         let timeline = Timeline::new(config.system, began, config.way, config.spin);
-        let mut desk = Desk::new(config.exports, config.stores, timeline, config.identity);
+        let budget = Budget::new(config.memory_bytes, config.mounts.len() as u64, config.identity.is_some());
+        let kept = Pool::new(Budget::kept_bytes(config.memory_bytes));
+        config.stores.iter_mut().for_each(|store| store.keep_within(&kept));
+        for Offer { export, .. } in &mut config.exports {
+            export.block.maximum = export.block.maximum.min(budget.request_most());
+        }
+        let mut desk = Desk::new(config.exports, config.stores, timeline, config.identity, budget);
         desk.faults = config.faults.map(|(rates, seed)| Faults::new(rates.in_server(), seed));
         let mut server = Self {
             poll,
@@ -186,6 +199,7 @@ impl Server {
             ready: Vec::new(),
             batch: Vec::new(),
             dirty: Vec::new(),
+            turned_away: TurnedAway::default(),
         };
         config.connected.into_iter().for_each(|file| server.admit(file, config.settings));
         config.mounts.into_iter().for_each(|mount| server.mount(mount));
@@ -198,6 +212,12 @@ impl Server {
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
+    }
+
+    /// How many connections there is memory for.
+    #[must_use]
+    pub fn connections_most(&self) -> u64 {
+        self.desk.budget.connections_most()
     }
 
     /// Where it shows twice a second what it has done.
@@ -231,7 +251,7 @@ impl Server {
         for &Ready { token, hung_up } in &ready {
             match token {
                 Token::Listener(index) => self.welcome(index),
-                Token::Client(index) if hung_up && !self.clients[index as usize].interest.read => self.part(index),
+                Token::Client(index) if hung_up && self.is_deaf_to(index) => self.part(index),
                 Token::Client(index) => self.hear(index),
                 Token::Store(_) | Token::Stop => {}
             }
@@ -247,7 +267,8 @@ impl Server {
     fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
         let due = self.desk.timeline.sleep(now);
         // A server to whom nothing happens sleeps for good: what it could show is shown.
-        let show = (self.changed || self.is_anybody_new()).then(|| self.show_at.since(now));
+        let show =
+            (self.changed || self.is_anybody_new() || self.desk.budget.is_contended()).then(|| self.show_at.since(now));
         let stop = self.stop_at.map(|at| at.since(now));
         [due, show, stop].into_iter().flatten().min()
     }
@@ -261,6 +282,11 @@ impl Server {
         self.seated().any(|client| client.export().is_none())
     }
 
+    /// Whether a client is not read from, so that nothing else tells that it is gone.
+    fn is_deaf_to(&self, index: u32) -> bool {
+        !self.clients[index as usize].interest.read
+    }
+
     fn seated(&self) -> impl Iterator<Item = &Client> {
         self.clients.iter().filter_map(|seat| seat.client.as_ref())
     }
@@ -270,9 +296,7 @@ impl Server {
         let settings = Settings { tls: self.listeners[listener as usize].tls(), ..self.settings };
         for _ in 0..WELCOMED_MOST {
             match self.listeners[listener as usize].accept() {
-                Ok(file) if self.clients.len() - self.free.len() < self.clients_most => self.admit(file, settings),
-                // One too many is closed at once, and sees that nobody speaks to it.
-                Ok(_) => {}
+                Ok(file) => self.admit(file, settings),
                 Err(Errno::AGAIN) => return,
                 // The table of descriptors is full, say, which is no reason to stop serving the others.
                 Err(_) => return self.rest(listener),
@@ -298,24 +322,52 @@ impl Server {
         self.changed |= !self.resting.is_empty();
     }
 
+    /// Admits a client if there is a place and memory for it; otherwise its connection is closed at once.
     fn admit(&mut self, file: OwnedFd, settings: Settings) {
-        self.seat(|ticket| Client::Connection(Box::new(Connection::new(Socket::new(file), ticket, settings, now()))));
+        let full = self.clients.len() - self.free.len() >= self.clients_most;
+        if full && !self.make_place() {
+            self.turned_away.no_place += 1;
+            return;
+        }
+        let admitted = self.desk.budget.admit() || (self.make_place() && self.desk.budget.admit());
+        if !admitted {
+            self.turned_away.no_memory += 1;
+            return;
+        }
+        let socket = Socket::new(file, self.desk.budget.send_buffer_bytes());
+        self.seat(|ticket, budget| {
+            Client::Connection(Box::new(Connection::new(socket, ticket, settings, budget, now())))
+        });
+    }
+
+    /// Disconnects the client that has been longest without choosing an export, so that idle connections cannot keep new
+    /// clients out. Returns whether there was one.
+    fn make_place(&mut self) -> bool {
+        let then = Nanos::new(now().get().saturating_sub(HANDSHAKE_LEAST.get()));
+        let waiting = (0u32..).zip(&self.clients).filter_map(|(index, seat)| {
+            let since = seat.client.as_ref()?.hesitates_since()?;
+            (since < then).then_some((since, index))
+        });
+        let Some((_, index)) = waiting.min() else { return false };
+        self.part(index);
+        self.turned_away.hesitant += 1;
+        true
     }
 
     fn mount(&mut self, Mount { channel, node, export }: Mount) {
         self.desk.offered[export].tally.connect();
-        self.seat(|ticket| Client::Mounted(Box::new(Mounted::new(channel, node, ticket, export as u32))));
+        self.seat(|ticket, _| Client::Mounted(Box::new(Mounted::new(channel, node, ticket, export as u32))));
     }
 
     /// Gives a client a place.
-    fn seat(&mut self, client: impl FnOnce(Ticket) -> Client) {
+    fn seat(&mut self, client: impl FnOnce(Ticket, &Budget) -> Client) {
         let index = self.free.pop().unwrap_or_else(|| {
             self.clients.push(Seat::default());
             (self.clients.len() - 1) as u32
         });
         let seat = &mut self.clients[index as usize];
-        let client = client(Ticket { client: index, generation: seat.generation });
-        seat.interest = client.wants();
+        let client = client(Ticket { client: index, generation: seat.generation }, &self.desk.budget);
+        seat.interest = client.wants(&self.desk.budget);
         let watched = self.poll.watch(client.file(), Token::Client(index), seat.interest);
         seat.client = Some(client);
         match watched {
@@ -344,6 +396,7 @@ impl Server {
             let now = now();
             self.desk.settle(now);
             self.write(now);
+            self.wake_waiting();
             if self.dirty.is_empty() {
                 return;
             }
@@ -380,11 +433,19 @@ impl Server {
         self.dirty = dirty;
     }
 
+    /// Sees to it that the next connection that waits for memory tries again.
+    fn wake_waiting(&mut self) {
+        let Some(ticket) = self.desk.budget.next_waiting() else { return };
+        if self.clients[ticket.client as usize].generation == ticket.generation {
+            self.dirty.push(ticket.client);
+        }
+    }
+
     /// Watches a client for what it now waits for.
     fn watch(&mut self, index: u32) {
         let seat = &mut self.clients[index as usize];
         let Some(client) = &seat.client else { return };
-        let wants = client.wants();
+        let wants = client.wants(&self.desk.budget);
         if wants != seat.interest {
             seat.interest = wants;
             if self.poll.change(client.file(), Token::Client(index), wants).is_err() {
@@ -428,10 +489,21 @@ impl Server {
         if let Ok(mut shown) = self.shown.try_lock() {
             *shown = snapshot;
         }
+        self.part_with_idle(now);
+    }
+
+    /// Disconnects clients that never choose an export, and those that hold memory that others wait for and are stalled.
+    fn part_with_idle(&mut self, now: Nanos) {
         let then = Nanos::new(now.get().saturating_sub(HANDSHAKE_MOST.get()));
+        let contended = self.desk.budget.is_contended();
         for index in 0..self.clients.len() {
-            if self.clients[index].client.as_ref().is_some_and(|client| client.hesitates(then)) {
+            let Some(client) = &self.clients[index].client else { continue };
+            let hesitates = client.hesitates_since().is_some_and(|since| since < then);
+            let overdue = contended && client.is_overdue(now);
+            if hesitates || overdue {
                 self.part(index as u32);
+                self.turned_away.hesitant += u64::from(hesitates);
+                self.turned_away.stalled += u64::from(overdue);
             }
         }
     }
@@ -445,6 +517,7 @@ impl Server {
             stages: self.desk.timeline.stages(now),
             punctuality: self.desk.timeline.punctuality().clone(),
             way: self.desk.timeline.way(),
+            turned_away: self.turned_away,
         }
     }
 }

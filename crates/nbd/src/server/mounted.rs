@@ -5,10 +5,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use units::Nanos;
 
+use super::budget::{Account, Budget, REQUEST_BYTES};
 use super::client::Over;
 use super::desk::{Answer, Desk, Manner};
+use super::poll::Interest;
 use super::slots::Ticket;
-use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, Node, Received, Reply, Seek};
+use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, MOST_BYTES, Node, Received, Reply, Seek};
 use crate::store::{Operation, Pieces};
 use crate::wire::{Command, CommandFlags, Request, Style};
 
@@ -16,6 +18,9 @@ use crate::wire::{Command, CommandFlags, Request, Style};
 const TURN: usize = 64;
 /// One reply has as many slices at most: the kernel takes 1024.
 const ROOM: usize = 512;
+
+/// No request of the kernel takes more memory than this, with what stores add to it.
+const REQUEST_MOST_BYTES: u64 = REQUEST_BYTES + MOST_BYTES as u64 + (256 << 10);
 
 /// A mount.
 pub(super) struct Mounted {
@@ -28,6 +33,9 @@ pub(super) struct Mounted {
     replies: Vec<Option<fuse::Ticket>>,
     free: Vec<u32>,
     in_flight: u32,
+    /// Memory of requests in flight.
+    pending_bytes: u64,
+    account: Account,
 }
 
 impl Mounted {
@@ -42,6 +50,8 @@ impl Mounted {
             replies: Vec::new(),
             free: Vec::new(),
             in_flight: 0,
+            pending_bytes: 0,
+            account: Account::of_mount(),
         }
     }
 
@@ -56,7 +66,7 @@ impl Mounted {
     /// Reads requests and carries them out.
     pub(super) fn hear(&mut self, now: Nanos, desk: &mut Desk) -> Result<(), Over> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let heard = (0..TURN).try_for_each(|_| match self.channel.receive(&mut buffer) {
+        let heard = (0..TURN).try_for_each(|_| match self.next(&mut buffer, desk) {
             Ok(Received::Request(length)) => self.take(now, &buffer[..length], desk).map_err(Some),
             Ok(Received::Nothing) => Err(None),
             Ok(Received::Unmounted) | Err(_) => Err(Some(Over)),
@@ -66,6 +76,11 @@ impl Mounted {
             Err(Some(over)) => Err(over),
             _ => Ok(()),
         }
+    }
+
+    /// The next request, where there is memory for it.
+    fn next(&self, buffer: &mut [u8], desk: &Desk) -> std::io::Result<Received> {
+        if self.listens(&desk.budget) { self.channel.receive(buffer) } else { Ok(Received::Nothing) }
     }
 
     fn take(&mut self, now: Nanos, bytes: &[u8], desk: &mut Desk) -> Result<(), Over> {
@@ -95,7 +110,9 @@ impl Mounted {
         self.in_flight += 1;
         self.replies[cookie as usize] = Some(reply);
         let (request, payload) = request(u64::from(cookie), operation);
-        desk.accept(now, self.ticket, self.manner, request, payload)
+        let cost = desk.cost(self.manner.export, &request);
+        self.pending_bytes += cost;
+        desk.accept(now, self.ticket, self.manner, request, payload).inspect_err(|_| self.pending_bytes -= cost)
     }
 
     fn find(&self, seek: Seek, desk: &mut Desk) -> Reply {
@@ -109,6 +126,7 @@ impl Mounted {
         let Some(reply) = self.replies[cookie as usize].take() else { return };
         self.free.push(cookie);
         self.in_flight -= 1;
+        self.pending_bytes -= desk.cost(self.manner.export, &answer.request);
         if self.in_flight == 0 {
             desk.crowd.goes();
         }
@@ -132,11 +150,28 @@ impl Mounted {
         self.channel.send(&room[..=data.len()]).map_err(|_| Over)
     }
 
+    /// Tells the budget what it takes.
+    pub(super) fn settle(&mut self, desk: &mut Desk) -> Result<(), Over> {
+        desk.budget.settle(&mut self.account, self.pending_bytes);
+        Ok(())
+    }
+
+    /// For what it has to be watched now.
+    pub(super) fn wants(&self, budget: &Budget) -> Interest {
+        if self.listens(budget) { Interest::READ } else { Interest::NONE }
+    }
+
+    /// Whether one more request is read, whatever it is: there is no look at it before.
+    fn listens(&self, budget: &Budget) -> bool {
+        self.in_flight == 0 || self.pending_bytes + REQUEST_MOST_BYTES <= budget.window(&self.account)
+    }
+
     /// It is unmounted.
     pub(super) fn abandon(&mut self, desk: &mut Desk) {
         if self.in_flight > 0 {
             desk.crowd.goes();
         }
+        desk.budget.end(&mut self.account, self.pending_bytes);
     }
 }
 

@@ -8,8 +8,9 @@ use crate::store::{Pieces, Store};
 
 /// How many slices one call takes.
 const ROOM: usize = 128;
-/// A larger buffer is given back as soon as it is empty.
-const HEADS_KEPT_BYTES: usize = 1 << 20;
+/// Larger buffers are given back as soon as they are empty.
+const HEADS_KEPT_BYTES: usize = 16 << 10;
+const PARTS_KEPT: usize = 256;
 
 /// Bytes in a row, some of which are still in a store.
 #[derive(Debug, Default)]
@@ -20,8 +21,6 @@ pub(super) struct Outbox {
     parts: VecDeque<Part>,
     /// How many bytes of the first part are sent.
     sent: usize,
-    /// How many bytes are in it that stores lend.
-    lent_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,13 +63,13 @@ impl Outbox {
         }
     }
 
-    /// How many bytes of stores are in it.
+    /// How much memory it takes.
     #[inline]
-    pub(super) fn lent_bytes(&self) -> u64 {
-        self.lent_bytes
+    pub(super) fn held_bytes(&self) -> u64 {
+        (self.heads.capacity() + self.parts.capacity() * size_of::<Part>()) as u64
     }
 
-    /// How many other bytes are in it.
+    /// How many bytes are in it that no store lends.
     #[inline]
     pub(super) fn heads_bytes(&self) -> usize {
         self.heads.len() - self.heads_sent
@@ -79,7 +78,6 @@ impl Outbox {
     /// Appends bytes of a store.
     #[inline]
     pub(super) fn data(&mut self, loan: Loan) {
-        self.lent_bytes += u64::from(loan.length);
         self.parts.push_back(Part::Data(loan));
     }
 
@@ -124,7 +122,6 @@ impl Outbox {
             self.sent = 0;
             self.parts.pop_front();
             if let Part::Data(loan) = part {
-                self.lent_bytes -= u64::from(loan.length);
                 give_back(loan);
             }
         }
@@ -140,6 +137,9 @@ impl Outbox {
         }
         if self.heads.is_empty() {
             self.heads.shrink_to(HEADS_KEPT_BYTES);
+        }
+        if self.parts.is_empty() {
+            self.parts.shrink_to(PARTS_KEPT);
         }
     }
 

@@ -7,10 +7,10 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sockopt};
 
-use super::tls::{Identity, Session};
+use super::tls::{self, Identity, Session};
 
-/// How much the kernel may keep of what a client has not taken yet.
-const SEND_BUFFER_BYTES: usize = 4 << 20;
+/// How much of that the kernel keeps at the other end of a TCP connection (`tcp_rmem`, its second value).
+const RECEIVE_BUFFER_BYTES: u64 = 128 << 10;
 
 /// How a call on a socket ended that took or brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +36,11 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Takes a connection that is non-blocking already.
-    pub(super) fn new(file: OwnedFd) -> Self {
+    /// Takes a connection that is non-blocking already. The kernel may keep `send_buffer_bytes` of what a client has not
+    /// taken yet.
+    pub(super) fn new(file: OwnedFd, send_buffer_bytes: usize) -> Self {
         // Both only make it faster, and Nagle's delay is of TCP alone.
-        let _ = sockopt::set_socket_send_buffer_size(&file, SEND_BUFFER_BYTES);
+        let _ = sockopt::set_socket_send_buffer_size(&file, send_buffer_bytes);
         let _ = sockopt::set_tcp_nodelay(&file, true);
         Self { file, session: None }
     }
@@ -54,12 +55,37 @@ impl Socket {
         Ok(())
     }
 
-    /// Appends what is there to `input`, as much as it has room for.
+    /// How many bytes the kernel buffers at both ends of a connection whose client reads none.
+    pub(super) fn buffered_most(&self) -> u64 {
+        sockopt::socket_send_buffer_size(&self.file).unwrap_or_default() as u64 + RECEIVE_BUFFER_BYTES
+    }
+
+    /// Whether it is encrypted.
     #[inline]
-    pub(super) fn receive(&mut self, input: &mut Vec<u8>) -> Result<(), Halt> {
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.session.is_some()
+    }
+
+    /// How much room [`Socket::receive`] needs for `bytes`: what was decrypted must not stay in the session.
+    #[inline]
+    pub(super) fn at_once(&self, bytes: usize) -> usize {
+        if self.is_encrypted() { bytes.max(tls::ROOM_LEAST_BYTES) } else { bytes }
+    }
+
+    /// Puts what is there into `room`; says how many bytes.
+    #[inline]
+    pub(super) fn receive(&mut self, room: &mut [u8]) -> Result<usize, Halt> {
         if let Some(session) = &mut self.session {
-            return session.receive(&self.file, input);
+            return session.receive(&self.file, room);
         }
+        match rustix::net::recv(&self.file, room, RecvFlags::DONTWAIT)?.0 {
+            0 => Err(Halt::Gone),
+            bytes => Ok(bytes),
+        }
+    }
+
+    /// Appends what is there to `input`, as much as it has room for, where nothing is encrypted.
+    pub(super) fn receive_clear(&mut self, input: &mut Vec<u8>) -> Result<(), Halt> {
         match rustix::net::recv(&self.file, spare_capacity(input), RecvFlags::DONTWAIT)?.1 {
             0 => Err(Halt::Gone),
             _ => Ok(()),

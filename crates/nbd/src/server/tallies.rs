@@ -103,4 +103,19 @@ pub struct Snapshot {
     pub punctuality: Punctuality,
     /// What was taken off for the way between client and server, on average.
     pub way: Nanos,
+    /// Clients that were not let in, or not kept.
+    pub turned_away: TurnedAway,
+}
+
+/// How many clients were not let in, or not kept, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnedAway {
+    /// There were as many as there may be.
+    pub no_place: u64,
+    /// There was no memory for one more connection.
+    pub no_memory: u64,
+    /// They did not choose an export.
+    pub hesitant: u64,
+    /// They had memory that others waited for, and did not read their replies or send the rest of a request.
+    pub stalled: u64,
 }

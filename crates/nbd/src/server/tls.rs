@@ -122,8 +122,10 @@ fn config(
     })
 }
 
-/// How much of one connection is decrypted before the others have their turn.
-const TURN_BYTES: usize = 256 << 10;
+/// More than one look at the socket can bring in clear: a session reads less than two records at a time.
+const LOOK_BYTES: usize = 36 << 10;
+/// The least room for what is received.
+pub(super) const ROOM_LEAST_BYTES: usize = 2 * LOOK_BYTES;
 
 /// The encryption of one connection.
 #[derive(Debug)]
@@ -140,26 +142,32 @@ impl Session {
         Ok(Self(Box::new(connection)))
     }
 
-    /// Appends what there is in clear to `input`.
-    pub(super) fn receive(&mut self, file: &OwnedFd, input: &mut Vec<u8>) -> Result<(), Halt> {
-        let before = input.len();
+    /// Puts what there is in clear into `room`, of at least [`ROOM_LEAST_BYTES`]; says how many bytes.
+    pub(super) fn receive(&mut self, file: &OwnedFd, room: &mut [u8]) -> Result<usize, Halt> {
+        let mut end = 0;
         let mut came = Ok(());
-        while came.is_ok() && input.len() - before < TURN_BYTES {
-            came = self.receive_some(file, input);
+        while came.is_ok() && room.len() - end >= LOOK_BYTES {
+            came = self.receive_some(file, room, &mut end);
         }
         match came {
-            Err(Halt::Gone) if input.len() == before => Err(Halt::Gone),
-            _ => Ok(()),
+            Err(halt) if end == 0 => Err(halt),
+            _ => Ok(end),
         }
     }
 
-    fn receive_some(&mut self, file: &OwnedFd, input: &mut Vec<u8>) -> Result<(), Halt> {
+    fn receive_some(&mut self, file: &OwnedFd, room: &mut [u8], end: &mut usize) -> Result<(), Halt> {
         let came = self.0.read_tls(&mut Raw(file))?;
         let understood = self.0.process_new_packets();
         // An alert tells the client what was wrong.
         let sent = self.drain(file);
-        let read = self.0.reader().read_to_end(input);
-        if came == 0 || understood.is_err() || read.is_ok() || sent == Err(Halt::Gone) {
+        let ended = loop {
+            match self.0.reader().read(&mut room[*end..]) {
+                Ok(0) => break true,
+                Ok(bytes) => *end += bytes,
+                Err(error) => break error.kind() != io::ErrorKind::WouldBlock,
+            }
+        };
+        if came == 0 || understood.is_err() || ended || sent == Err(Halt::Gone) {
             return Err(Halt::Gone);
         }
         Ok(())

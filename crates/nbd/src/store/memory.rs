@@ -2,7 +2,7 @@
 
 use super::parts::{parts, split};
 use super::sparse::{BLOCK_BYTES, Block, Sparse};
-use super::{Abilities, Extent, Extents, Operation, Pieces, Progress, Store};
+use super::{Abilities, Extent, Extents, Operation, Pieces, Pool, Progress, Store};
 use crate::wire::Errno;
 
 /// Bytes in memory, of which only what was written takes any. Nothing of it survives the process.
@@ -16,8 +16,14 @@ impl Memory {
     /// [`Errno::NoSpace`].
     #[must_use]
     pub fn new(size: u64, limit_bytes: u64) -> Self {
+        Self::within(size, Pool::new(limit_bytes))
+    }
+
+    /// The same with a limit that other stores may share.
+    #[must_use]
+    pub fn within(size: u64, pool: Pool) -> Self {
         // Zeroes that must stay allocated take no memory but keep some free for what will be written there.
-        Self { size, blocks: Sparse::new(size, limit_bytes, BLOCK_BYTES) }
+        Self { size, blocks: Sparse::new(size, pool, BLOCK_BYTES) }
     }
 
     /// Bytes that count towards the limit.
@@ -129,6 +135,19 @@ mod tests {
         let trim = Operation::Trim { offset: 0, length: 2 * BLOCK_BYTES, durable: false };
         assert_eq!(memory.start(0, trim), Progress::Ended(Ok(())));
         assert_eq!(memory.start(0, write(1 << 29, &[1])), Progress::Ended(Ok(())));
+    }
+
+    /// On f52613e each export of a server had the whole limit for itself.
+    #[test]
+    fn exports_share_one_limit() {
+        let pool = Pool::new(10 * BLOCK_BYTES);
+        let mut disks = [0, 1].map(|_| Memory::within(1 << 30, pool.clone()));
+        let written = (0..20)
+            .filter(|at| disks[at % 2].start(0, write(*at as u64 * BLOCK_BYTES, &[1])) == Progress::Ended(Ok(())));
+        assert_eq!(written.count(), 9, "nine blocks and two trees are within the limit of ten");
+        let trim = Operation::Trim { offset: 0, length: 1 << 30, durable: false };
+        assert_eq!(disks[0].start(0, trim), Progress::Ended(Ok(())));
+        assert_eq!(disks[1].start(0, write(1 << 29, &[1])), Progress::Ended(Ok(())));
     }
 
     #[test]

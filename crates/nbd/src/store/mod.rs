@@ -11,6 +11,7 @@ mod overlay;
 mod parts;
 mod pattern;
 mod pieces;
+mod pool;
 mod scratch;
 mod slab;
 mod sparse;
@@ -25,6 +26,7 @@ pub use memory::Memory;
 pub use overlay::Overlay;
 pub use pattern::{Content, Pattern};
 pub use pieces::Pieces;
+pub use pool::Pool;
 
 /// What a store is asked to do. Ranges are within its size: whoever asks has checked that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +120,17 @@ pub struct Abilities {
     pub fast_zero: bool,
 }
 
+/// Memory that operations take in a store while they are in flight, besides what the store's own limit covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Whether the store holds the bytes of a read until [`Store::release`], and those of a write until it has ended.
+    pub copies: bool,
+    /// Bytes that a write takes besides.
+    pub write_bytes: u64,
+    /// Bytes that [`Operation::Zero`] takes.
+    pub zero_bytes: u64,
+}
+
 /// Bytes behind an export.
 ///
 /// Used by one thread. Operations under way at the same time have different slots; no order holds between them.
@@ -127,6 +140,17 @@ pub trait Store {
 
     /// What it can do.
     fn abilities(&self) -> Abilities;
+
+    /// What operations take while they are in flight.
+    fn footprint(&self) -> Footprint {
+        Footprint::default()
+    }
+
+    /// Counts buffers in `pool` that the store keeps for later operations, and what those in use have beyond what is
+    /// needed of them; keeps no more than fit.
+    fn keep_within(&mut self, pool: &Pool) {
+        let _ = pool;
+    }
 
     /// Takes an operation. `slot` names it until it has ended, and reads until [`Store::release`].
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress;

@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 use super::parts::{Part, split};
 use super::scratch::Scratch;
 use super::sparse::{BLOCK_BYTES, Block, Sparse};
-use super::{Abilities, Ended, Extent, Extents, Operation, Pieces, Progress, Store};
+use super::{Abilities, Ended, Extent, Extents, Footprint, Operation, Pieces, Pool, Progress, Store};
 use crate::wire::Errno;
 
 /// Copy-on-write over another store, which is never written to. Nothing of the changes survives the process.
@@ -65,8 +65,14 @@ impl Overlay {
     /// What is below, with changes that take at most `limit_bytes` of memory; then they fail with [`Errno::NoSpace`].
     #[must_use]
     pub fn new(below: Box<dyn Store>, limit_bytes: u64) -> Self {
+        Self::within(below, Pool::new(limit_bytes))
+    }
+
+    /// The same with a limit that other stores may share.
+    #[must_use]
+    pub fn within(below: Box<dyn Store>, pool: Pool) -> Self {
         Self {
-            blocks: Sparse::new(below.size(), limit_bytes, 0),
+            blocks: Sparse::new(below.size(), pool, 0),
             below,
             slots: Vec::new(),
             scratch: Scratch::default(),
@@ -264,6 +270,17 @@ impl Store for Overlay {
 
     fn abilities(&self) -> Abilities {
         Abilities { write: true, trim: true, fast_zero: true }
+    }
+
+    /// A change of parts of blocks fetches one at each end, and each has a buffer below.
+    fn footprint(&self) -> Footprint {
+        let fetched = 2 * BLOCK_BYTES;
+        Footprint { copies: true, write_bytes: fetched, zero_bytes: fetched }
+    }
+
+    fn keep_within(&mut self, pool: &Pool) {
+        self.scratch.keep_within(pool);
+        self.below.keep_within(pool);
     }
 
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {

@@ -3,7 +3,7 @@
 use units::random::{Random, mix};
 
 use super::scratch::Scratch;
-use super::{Abilities, Extent, Operation, Pieces, Progress, Store};
+use super::{Abilities, Extent, Footprint, Operation, Pieces, Pool, Progress, Store};
 use crate::wire::Errno;
 
 /// What there is to read.
@@ -44,6 +44,14 @@ impl Store for Pattern {
 
     fn abilities(&self) -> Abilities {
         Abilities::default()
+    }
+
+    fn footprint(&self) -> Footprint {
+        Footprint { copies: self.content != Content::Zeroes, ..Footprint::default() }
+    }
+
+    fn keep_within(&mut self, pool: &Pool) {
+        self.scratch.keep_within(pool);
     }
 
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {

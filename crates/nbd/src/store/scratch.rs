@@ -1,35 +1,90 @@
 //! A buffer for each slot.
 
+use super::Pool;
+
 /// A buffer that is larger is given back as soon as it is not used: a few large requests must not hold memory for ever.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Buffers by slots, each as large as its slot has needed.
 #[derive(Debug, Default)]
-pub(super) struct Scratch(Vec<Vec<u8>>);
+pub(super) struct Scratch {
+    buffers: Vec<Buffer>,
+    /// Counts what is not in use.
+    pool: Pool,
+}
+
+#[derive(Debug, Default)]
+struct Buffer {
+    bytes: Vec<u8>,
+    /// How much of it is in use.
+    used: usize,
+}
+
+impl Buffer {
+    fn unused(&self) -> u64 {
+        (self.bytes.len() - self.used) as u64
+    }
+}
 
 impl Scratch {
     /// The first `length` bytes of a slot's buffer, holding anything.
     pub(super) fn get_mut(&mut self, slot: u32, length: usize) -> &mut [u8] {
         let slot = slot as usize;
-        if self.0.len() <= slot {
-            self.0.resize_with(slot + 1, Vec::new);
+        if self.buffers.len() <= slot {
+            self.buffers.resize_with(slot + 1, Buffer::default);
         }
-        let buffer = &mut self.0[slot];
-        if buffer.len() < length {
-            buffer.resize(length, 0);
+        let buffer = &mut self.buffers[slot];
+        let before = buffer.unused();
+        if buffer.bytes.len() < length {
+            // The old one goes first, so that there are never two.
+            buffer.bytes = Vec::new();
+            buffer.bytes = vec![0; length];
         }
-        &mut buffer[..length]
+        buffer.used = length;
+        self.pool.change(before, buffer.unused());
+        &mut buffer.bytes[..length]
     }
 
     /// What a slot's buffer holds.
     pub(super) fn get(&self, slot: u32) -> &[u8] {
-        self.0.get(slot as usize).map_or(&[], Vec::as_slice)
+        self.buffers.get(slot as usize).map_or(&[], |buffer| &buffer.bytes)
     }
 
     /// A slot's buffer is not used any more.
     pub(super) fn release(&mut self, slot: u32) {
-        if let Some(buffer) = self.0.get_mut(slot as usize).filter(|buffer| buffer.len() > KEPT_BYTES) {
-            *buffer = Vec::new();
+        let Some(buffer) = self.buffers.get_mut(slot as usize) else { return };
+        let before = buffer.unused();
+        buffer.used = 0;
+        if buffer.bytes.len() > KEPT_BYTES || !self.pool.has_room(buffer.unused() - before) {
+            buffer.bytes = Vec::new();
         }
+        self.pool.change(before, buffer.unused());
+    }
+
+    /// Counts buffers in another pool.
+    pub(super) fn keep_within(&mut self, pool: &Pool) {
+        let bytes = self.buffers.iter().map(Buffer::unused).sum();
+        self.pool.change(bytes, 0);
+        pool.change(0, bytes);
+        self.pool = pool.clone();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// f52613e kept up to 1 MiB for every slot that was ever used.
+    #[test]
+    fn buffers_that_are_kept_fit_into_the_pool() {
+        let (mut scratch, pool) = (Scratch::default(), Pool::new(10_000));
+        scratch.keep_within(&pool);
+        (0..100).for_each(|slot| scratch.get_mut(slot, 1000).fill(1));
+        assert_eq!(pool.used(), 0, "those in use are counted where requests are");
+        (0..100).for_each(|slot| scratch.release(slot));
+        assert_eq!(pool.used(), 10_000);
+        assert_eq!(scratch.buffers.iter().map(|buffer| buffer.bytes.len()).sum::<usize>(), 10_000);
+        scratch.get_mut(0, 1);
+        assert_eq!(pool.used(), 9_999, "the rest of a buffer is in no other count");
     }
 }

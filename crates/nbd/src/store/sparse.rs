@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::Pool;
 use super::parts::parts;
 use super::slab::Slab;
 use crate::wire::Errno;
@@ -46,13 +47,15 @@ pub(super) struct Sparse {
     zeroes: u64,
     /// What each of those counts for.
     zero_bytes: u64,
-    limit_bytes: u64,
+    pool: Pool,
+    /// What the pool was told of.
+    counted_bytes: u64,
 }
 
 impl Sparse {
-    /// No blocks. Of `size` bytes at most `limit_bytes` are had as memory, the tree included; a zero block counts for
-    /// `zero_bytes` of them.
-    pub(super) fn new(size: u64, limit_bytes: u64, zero_bytes: u64) -> Self {
+    /// No blocks of `size` bytes. Blocks and the tree are counted in `pool` and end at its limit; a zero block counts for
+    /// `zero_bytes`.
+    pub(super) fn new(size: u64, pool: Pool, zero_bytes: u64) -> Self {
         let bits = u64::BITS - size.div_ceil(BLOCK_BYTES).saturating_sub(1).leading_zeros();
         let levels = bits.div_ceil(FAN_BITS).max(1);
         Self {
@@ -62,7 +65,8 @@ impl Sparse {
             levels,
             zeroes: 0,
             zero_bytes,
-            limit_bytes,
+            pool,
+            counted_bytes: 0,
         }
     }
 
@@ -129,6 +133,7 @@ impl Sparse {
     /// Makes blocks absent, and gives their memory back.
     pub(super) fn clear(&mut self, numbers: Range<u64>) {
         self.root = self.filled(self.root, self.levels, 0, &numbers, ABSENT);
+        self.count();
     }
 
     /// Makes blocks zero, and gives their memory back.
@@ -140,6 +145,7 @@ impl Sparse {
         let nodes = 2 * u64::from(self.levels) * NODE_BYTES;
         self.check_room(absent.saturating_mul(self.zero_bytes).saturating_add(nodes))?;
         self.root = self.filled(self.root, self.levels, 0, &numbers, ZERO);
+        self.count();
         Ok(())
     }
 
@@ -175,8 +181,14 @@ impl Sparse {
     }
 
     fn check_room(&self, bytes: u64) -> Result<(), Errno> {
-        let after = self.allocated_bytes().saturating_add(bytes);
-        if after > self.limit_bytes { Err(Errno::NoSpace) } else { Ok(()) }
+        if self.pool.has_room(bytes) { Ok(()) } else { Err(Errno::NoSpace) }
+    }
+
+    /// Tells the pool what is allocated now.
+    fn count(&mut self) {
+        let bytes = self.allocated_bytes();
+        self.pool.change(self.counted_bytes, bytes);
+        self.counted_bytes = bytes;
     }
 
     /// Enters a block in place of an `entry` that was found at `level`.
@@ -194,6 +206,7 @@ impl Sparse {
         let block = self.blocks.add(bytes()).ok_or(Errno::NoSpace)?;
         self.zeroes -= was_zero;
         self.root = self.entered(self.root, self.levels, number, block + KEPT);
+        self.count();
         Ok(self.blocks.get_mut(block))
     }
 
@@ -283,7 +296,7 @@ mod tests {
         for seed in 0..20 {
             let mut random = Random::new(seed, 0);
             let count = [3, FAN as u64, 5 * FAN as u64, (FAN * FAN) as u64 + 7][seed as usize % 4];
-            let mut sparse = Sparse::new(count * BLOCK_BYTES, u64::MAX, 1);
+            let mut sparse = Sparse::new(count * BLOCK_BYTES, Pool::default(), 1);
             let mut model: BTreeMap<u64, Option<u8>> = BTreeMap::new();
             for _ in 0..400 {
                 let start = random.below(count);
@@ -328,7 +341,7 @@ mod tests {
 
     #[test]
     fn all_memory_comes_back() {
-        let mut sparse = Sparse::new(1 << 60, u64::MAX, BLOCK_BYTES);
+        let mut sparse = Sparse::new(1 << 60, Pool::default(), BLOCK_BYTES);
         let blocks = (1u64 << 60) / BLOCK_BYTES;
         for number in [0, 1, FAN as u64, blocks / 3, blocks - 1] {
             sparse.make(number).unwrap();
@@ -341,7 +354,7 @@ mod tests {
     #[test]
     fn the_limit_holds_whatever_is_done() {
         let limit = 20 * BLOCK_BYTES;
-        let mut sparse = Sparse::new(1 << 60, limit, BLOCK_BYTES);
+        let mut sparse = Sparse::new(1 << 60, Pool::new(limit), BLOCK_BYTES);
         let mut random = Random::new(1, 0);
         let mut refused = 0;
         for _ in 0..2000 {

@@ -125,5 +125,6 @@ fn config(socket: &std::path::Path, on: Option<&str>) -> Config {
         way: Way::Fixed(Nanos::ZERO),
         spin: false,
         clients_most: 1000,
+        memory_bytes: 16 << 30,
     }
 }

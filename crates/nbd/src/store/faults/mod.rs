@@ -25,6 +25,8 @@ pub enum Fault {
         /// Less than the write touches.
         sectors: u32,
     },
+    /// It is a write that succeeds and changes nothing.
+    Lost,
     /// The connection is lost without an answer.
     Disconnect,
 }
@@ -38,6 +40,7 @@ pub struct Faults {
     torn: Random,
     eio: Random,
     stall: Random,
+    lost: Random,
 }
 
 /// What writes are torn into.
@@ -48,16 +51,17 @@ impl Faults {
     #[must_use]
     pub fn new(rates: Rates, seed: u64) -> Self {
         let stream = |number: u64| Random::new(seed, 0x6661_756c_7400 + number);
-        Self { rates, disconnect: stream(0), torn: stream(1), eio: stream(2), stall: stream(3) }
+        Self { rates, disconnect: stream(0), torn: stream(1), eio: stream(2), stall: stream(3), lost: stream(4) }
     }
 
-    /// What goes wrong with the next operation, of `length` bytes. Reads and writes fail, writes are torn, and any operation
-    /// stalls or loses its connection; where several happen at once, the gravest is told.
+    /// What goes wrong with the next operation, of `length` bytes. Reads and writes fail, writes are torn or lost, and any
+    /// operation stalls or loses its connection; where several happen at once, the gravest is told.
     pub fn next(&mut self, kind: Kind, length: u64) -> Option<Fault> {
         let (reads, writes) = (kind == Kind::Read, kind == Kind::Write);
         let disconnect = happens(&mut self.disconnect, self.rates.disconnect);
         let torn = writes && happens(&mut self.torn, self.rates.torn);
         let eio = (reads || writes) && happens(&mut self.eio, self.rates.eio);
+        let lost = writes && happens(&mut self.lost, self.rates.lost);
         let stall = happens(&mut self.stall, self.rates.stall.chance);
         if disconnect {
             Some(Fault::Disconnect)
@@ -66,6 +70,8 @@ impl Faults {
             Some(Fault::Torn { sectors: u32::try_from(sectors).unwrap_or(u32::MAX) })
         } else if eio {
             Some(Fault::Eio)
+        } else if lost {
+            Some(Fault::Lost)
         } else {
             stall.then_some(Fault::Stall(self.rates.stall.time))
         }
@@ -80,8 +86,13 @@ fn happens(random: &mut Random, chance: f64) -> bool {
 mod tests {
     use super::*;
 
-    const ALL: Rates =
-        Rates { eio: 0.02, torn: 0.03, disconnect: 0.01, stall: Stall { chance: 0.05, time: Nanos::from_secs(2) } };
+    const ALL: Rates = Rates {
+        eio: 0.02,
+        torn: 0.03,
+        lost: 0.04,
+        disconnect: 0.01,
+        stall: Stall { chance: 0.05, time: Nanos::from_secs(2) },
+    };
 
     fn drawn(rates: Rates, seed: u64, kind: Kind) -> Vec<Option<Fault>> {
         let mut faults = Faults::new(rates, seed);
@@ -100,7 +111,8 @@ mod tests {
         close(share(|fault| *fault == Fault::Disconnect), 0.01);
         close(share(|fault| matches!(fault, Fault::Torn { .. })), 0.03 * 0.99);
         close(share(|fault| *fault == Fault::Eio), 0.02 * 0.99 * 0.97);
-        close(share(|fault| *fault == Fault::Stall(Nanos::from_secs(2))), 0.05 * 0.99 * 0.97 * 0.98);
+        close(share(|fault| *fault == Fault::Lost), 0.04 * 0.99 * 0.97 * 0.98);
+        close(share(|fault| *fault == Fault::Stall(Nanos::from_secs(2))), 0.05 * 0.99 * 0.97 * 0.98 * 0.96);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which faults were asked for: `eio=0.001,stall=0.0001:2s,torn=0.1%,disconnect=1e-6`.
+//! Which faults were asked for: `eio=0.001,stall=0.0001:2s,torn=0.1%,lost=1e-6,disconnect=1e-6`.
 
 use units::Nanos;
 use volume::catalogue::{Measure, Problem, Text, quantity};
@@ -10,6 +10,8 @@ pub struct Rates {
     pub eio: f64,
     /// Writes of which only the first sectors are done.
     pub torn: f64,
+    /// Writes that succeed and change nothing.
+    pub lost: f64,
     /// Operations on which the connection is lost.
     pub disconnect: f64,
     /// Operations that end late.
@@ -26,7 +28,7 @@ pub struct Stall {
 }
 
 /// What is said of any key that is none.
-const REMEDY: &str = "write, for example, eio=0.001,stall=0.0001:2s,torn=0.001,disconnect=1e-6";
+const REMEDY: &str = "write, for example, eio=0.001,stall=0.0001:2s,torn=0.001,lost=0.001,disconnect=1e-6";
 
 impl Rates {
     /// Reads `key=chance` pairs with commas between them, a stall with the time it takes behind a colon. A chance is a
@@ -57,7 +59,7 @@ impl Rates {
     /// The part of them that [`super::Faulty`] carries out.
     #[must_use]
     pub fn in_store(self) -> Self {
-        Self { eio: self.eio, torn: self.torn, ..Self::default() }
+        Self { eio: self.eio, torn: self.torn, lost: self.lost, ..Self::default() }
     }
 
     /// The part of them that is up to whoever answers clients.
@@ -77,6 +79,7 @@ impl Rates {
         let to = match key {
             "eio" => &mut self.eio,
             "torn" => &mut self.torn,
+            "lost" => &mut self.lost,
             "disconnect" => &mut self.disconnect,
             "stall" => {
                 self.stall = stall(value, skip)?;
@@ -130,11 +133,12 @@ mod tests {
 
     #[test]
     fn all_faults_are_read() {
-        let rates = Rates::parse("eio=0.001,stall=0.0001:2s,torn=0.1%,disconnect=1e-6").unwrap();
+        let rates = Rates::parse("eio=0.001,stall=0.0001:2s,torn=0.1%,lost=2%,disconnect=1e-6").unwrap();
         let stall = Stall { chance: 0.0001, time: Nanos::from_secs(2) };
-        assert_eq!(rates, Rates { eio: 0.001, torn: 0.001, disconnect: 1e-6, stall });
+        assert_eq!(rates, Rates { eio: 0.001, torn: 0.001, lost: 0.02, disconnect: 1e-6, stall });
         let (store, server) = (rates.in_store(), rates.in_server());
         assert_eq!((store.eio, store.torn, store.disconnect, store.stall.chance), (0.001, 0.001, 0.0, 0.0));
+        assert_eq!((store.lost, server.lost), (0.02, 0.0));
         assert_eq!((server.eio, server.torn, server.disconnect, server.stall), (0.0, 0.0, 1e-6, stall));
     }
 

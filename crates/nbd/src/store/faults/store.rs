@@ -5,10 +5,10 @@ use std::os::fd::BorrowedFd;
 use volume::Kind;
 
 use super::{Fault, Faults, Rates, SECTOR_BYTES};
-use crate::store::{Abilities, Ended, Extent, Operation, Pieces, Progress, Store};
+use crate::store::{Abilities, Ended, Extent, Footprint, Operation, Pieces, Pool, Progress, Store};
 use crate::wire::Errno;
 
-/// A store of which some reads and writes fail and some writes are torn.
+/// A store of which some reads and writes fail and some writes are torn or lost.
 pub struct Faulty {
     below: Box<dyn Store>,
     faults: Faults,
@@ -75,11 +75,20 @@ impl Store for Faulty {
         self.below.abilities()
     }
 
+    fn footprint(&self) -> Footprint {
+        self.below.footprint()
+    }
+
+    fn keep_within(&mut self, pool: &Pool) {
+        self.below.keep_within(pool);
+    }
+
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
         let (kind, length) = kind(&operation);
         match self.faults.next(kind, length) {
             Some(Fault::Eio) => FAILED,
             Some(Fault::Torn { sectors }) => self.tear(slot, operation, sectors),
+            Some(Fault::Lost) => Progress::Ended(Ok(())),
             Some(Fault::Stall(_) | Fault::Disconnect) | None => self.below.start(slot, operation),
         }
     }
@@ -160,6 +169,14 @@ mod tests {
             let end = offset as usize + kept;
             assert!(kept < 4096 && (kept == 0 || end.is_multiple_of(512)), "seed {seed}: {kept} bytes at {offset}");
         }
+    }
+
+    #[test]
+    fn a_lost_write_succeeds_and_changes_nothing() {
+        let mut store = Faulty::new(Box::new(Memory::new(SIZE, u64::MAX)), Rates { lost: 1.0, ..Rates::default() }, 1);
+        let write = Operation::Write { offset: 0, data: &[7; 4096], durable: true };
+        assert_eq!(store.start(0, write), Progress::Ended(Ok(())));
+        assert_eq!(read(&mut store, 0, 8192).map(|bytes| bytes == vec![0; 8192]), Ok(true));
     }
 
     #[test]

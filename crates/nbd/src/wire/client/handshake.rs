@@ -293,6 +293,9 @@ impl ClientHandshake {
     fn ready(&mut self) -> Outcome<ClientStep> {
         let (size, flags) =
             self.size_and_flags.ok_or(ClientError::Broken("it grants an export without telling its size"))?;
+        if i64::try_from(size).is_err() {
+            return Err(ClientError::Broken("its size is beyond 2^63 - 1 bytes, which no file can have"));
+        }
         self.phase = Phase::Ended;
         Ok(ClientStep::Ready(Served {
             size,

@@ -19,8 +19,12 @@ pub const ALLOCATION_CONTEXT: u32 = 1;
 pub const OPTION_DATA_MOST: usize = 64 << 10;
 /// The longest data that is read over so that haggling can go on. Whoever sends more is taken for an attacker.
 const SKIPPED_MOST: usize = 16 << 20;
-/// As many options as one client may send, so that what it is answered stays bounded.
+/// Options that one client may send, besides [`OPTIONS_PER_EXPORT`] for each export.
 const OPTIONS_MOST: u32 = 256;
+/// `nbdinfo --list` sends up to five options for each export on one connection.
+const OPTIONS_PER_EXPORT: u32 = 16;
+/// Output bytes after which [`Handshake::advance`] waits until they are sent. One reply more may be appended.
+const OUTPUT_MOST: usize = 16 << 10;
 
 /// Whether connections are encrypted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +88,8 @@ impl Agreed {
 pub enum Step {
     /// Read more.
     More,
+    /// Send what was written, then present the same input again.
+    Full,
     /// What has not been consumed, and all that follows, is TLS; the handshake goes on inside of it.
     StartTls,
     /// The transmission phase begins with what has not been consumed.
@@ -119,6 +125,8 @@ struct Haggled {
 enum Phase {
     ClientFlags,
     Options,
+    /// `NBD_OPT_LIST` is being answered; the next entry is this export's.
+    List(usize),
     Skip(Skip),
     Ended,
 }
@@ -185,10 +193,16 @@ impl Handshake {
     /// Looks at what the client has sent and appends what it is answered. Returns how many bytes of `input` are done with;
     /// the others are presented again together with what follows them.
     ///
+    /// One call appends at most 16 KiB and one reply, then returns [`Step::Full`]: a client that reads no replies cannot
+    /// make the output grow.
+    ///
     /// `exports` are the same at every call; the first of them is the default.
     pub fn advance(&mut self, input: &[u8], exports: &[Export], out: &mut Vec<u8>) -> (usize, Step) {
-        let mut consumed = 0;
+        let (mut consumed, before) = (0, out.len());
         loop {
+            if out.len() - before >= OUTPUT_MOST {
+                return (consumed, Step::Full);
+            }
             match self.turn(&input[consumed..], exports, out) {
                 Turn::Consumed(bytes) => consumed += bytes,
                 Turn::Starved => return (consumed, Step::More),
@@ -206,6 +220,7 @@ impl Handshake {
         match self.phase {
             Phase::ClientFlags => self.client_flags(input),
             Phase::Options => self.option(input, exports, out),
+            Phase::List(next) => self.list(next, exports, out),
             Phase::Skip(skip) => self.skip(skip, input, out),
             Phase::Ended => Turn::Stop(0, Step::Close),
         }
@@ -228,7 +243,7 @@ impl Handshake {
             return Turn::Stop(8, Step::Close);
         }
         let Some(head) = Head::read(input) else { return Turn::Starved };
-        if self.options == OPTIONS_MOST || head.length > SKIPPED_MOST || self.must_close_on(head) {
+        if self.options >= options_most(exports) || head.length > SKIPPED_MOST || self.must_close_on(head) {
             return Turn::Stop(number::OPTION_HEADER, Step::Close);
         }
         if let Some(answer) = self.answer_unseen(head) {
@@ -295,6 +310,12 @@ impl Handshake {
         };
         Some(Answer::Refuse(refusal))
     }
+}
+
+/// Options that one client may send.
+fn options_most(exports: &[Export]) -> u32 {
+    let exports = u32::try_from(exports.len()).unwrap_or(u32::MAX);
+    exports.saturating_mul(OPTIONS_PER_EXPORT).saturating_add(OPTIONS_MOST)
 }
 
 impl Head {

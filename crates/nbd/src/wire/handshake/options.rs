@@ -2,7 +2,7 @@
 
 use super::answer::{self, Refusal, acknowledge, refuse};
 use super::data::{Inquiry, Queries};
-use super::{ALLOCATION_CONTEXT, Agreed, Haggled, Handshake, Step, Tls};
+use super::{ALLOCATION_CONTEXT, Agreed, Haggled, Handshake, Phase, Step, Tls, Turn};
 use crate::wire::bytes::string;
 use crate::wire::number::{ALLOCATION, opt};
 use crate::wire::{Export, Style, TransmissionFlags};
@@ -12,7 +12,10 @@ impl Handshake {
     pub(super) fn obey(&mut self, option: u32, data: &[u8], exports: &[Export], out: &mut Vec<u8>) -> Step {
         let result = match option {
             opt::EXPORT_NAME => return self.export_name(data, exports, out),
-            opt::LIST => Ok(list(exports, out)),
+            opt::LIST => {
+                self.phase = Phase::List(0);
+                return Step::More;
+            }
             opt::STARTTLS => self.start_tls(),
             opt::INFO | opt::GO => self.inquire(option, data, exports, out),
             opt::STRUCTURED_REPLY => self.structure(),
@@ -31,6 +34,18 @@ impl Handshake {
                 Step::More
             }
         }
+    }
+
+    /// The next reply to `NBD_OPT_LIST`.
+    pub(super) fn list(&mut self, next: usize, exports: &[Export], out: &mut Vec<u8>) -> Turn {
+        if let Some(export) = exports.get(next) {
+            answer::entry(out, opt::LIST, export);
+            self.phase = Phase::List(next + 1);
+        } else {
+            acknowledge(out, opt::LIST);
+            self.phase = Phase::Options;
+        }
+        Turn::Consumed(0)
     }
 
     /// `NBD_OPT_EXPORT_NAME`: what it asks for is given or the connection ends.
@@ -168,12 +183,6 @@ impl Handshake {
         }
         told
     }
-}
-
-/// `NBD_OPT_LIST`.
-fn list(exports: &[Export], out: &mut Vec<u8>) -> Step {
-    exports.iter().for_each(|export| answer::entry(out, opt::LIST, export));
-    Step::More
 }
 
 /// The export of a name. The empty name means the first unless one is called so.

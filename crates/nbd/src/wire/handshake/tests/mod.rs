@@ -287,10 +287,48 @@ fn long_data_is_refused_without_being_held() {
 #[test]
 fn haggling_without_end_is_ended() {
     let mut talk = Talk::new(Settings::default());
-    for _ in 0..OPTIONS_MOST {
+    for _ in 0..options_most(&talk.exports) {
         talk.gets(99, &[], err::UNSUP);
     }
     assert_eq!(talk.ask(99, &[]), (vec![], Step::Close));
+}
+
+/// `nbdinfo --list` asks for each export on the same connection: f52613e closed it after 256 options.
+#[test]
+fn each_of_a_thousand_exports_can_be_asked_about() {
+    let mut talk = Talk::new(Settings::default());
+    let export = talk.exports[0].clone();
+    talk.exports = (0..1000).map(|number| Export { name: format!("disk{number}"), ..export.clone() }).collect();
+    let mut list = option(opt::LIST, &[]);
+    let (mut out, mut entries, mut full) = (Vec::new(), 0, 0);
+    loop {
+        let (consumed, step) = talk.server.advance(&list, &talk.exports, &mut out);
+        assert!(out.len() < OUTPUT_MOST + 8300, "{} bytes at once", out.len());
+        entries += replies(&out).iter().filter(|reply| reply.1 == rep::SERVER).count();
+        (list, full) = (list.split_off(consumed), full + 1);
+        if step == Step::More {
+            break;
+        }
+        out.clear();
+    }
+    assert!(entries == 1000 && full > 2, "{entries} exports in {full} pieces");
+    assert_eq!(replies(&out).last().map(|reply| reply.1), Some(ACK));
+    for number in 0..1000 {
+        let name = format!("disk{number}");
+        talk.gets(opt::STRUCTURED_REPLY, &[], ACK);
+        assert_eq!(talk.ask(opt::LIST_META_CONTEXT, &queries(&name, &[])), (vec![rep::META_CONTEXT, ACK], Step::More));
+        assert_eq!(talk.ask(opt::INFO, &inquiry(&name, &[])), (vec![rep::INFO, ACK], Step::More));
+    }
+}
+
+#[test]
+fn a_client_that_reads_no_replies_gets_no_more_of_them() {
+    let (exports, mut out) = (exports(), Vec::new());
+    let options: Vec<u8> = (0..200).flat_map(|_| option(opt::INFO, &inquiry("plain", &[1, 2, 3]))).collect();
+    let said = [&3u32.to_be_bytes()[..], &options].concat();
+    let mut server = Handshake::new(Settings::default());
+    let (consumed, step) = server.advance(&said, &exports, &mut out);
+    assert!(step == Step::Full && consumed < said.len() && out.len() < OUTPUT_MOST + 8300);
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn in_pieces(settings: Settings, bytes: &[u8], mut piece: impl FnMut() -> usize)
         match step {
             Step::More if end == bytes.len() => return (out, begin, steps),
             Step::More => end = (end + 1 + piece()).min(bytes.len()),
+            Step::Full => {}
             step => steps.push(step),
         }
         if matches!(step, Step::Ready(_) | Step::Close) {
