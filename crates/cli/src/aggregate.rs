@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 use std::time::Duration;
+
+use engine::gate::{Existing, create_output};
 
 /// The least time between two lines.
 const EVERY: Duration = Duration::from_millis(500);
@@ -25,7 +28,8 @@ impl AggregateLog {
     pub(crate) fn create() -> Result<Self, String> {
         let make = |kind: &str| {
             let path = format!("agg-{kind}_bw.log");
-            let file = File::create(&path).map_err(|error| format!("cannot make the log file {path}: {error}"))?;
+            let file = create_output(Path::new(&path), Existing::Replace);
+            let file = file.map_err(|denied| format!("cannot make the log file {path}: {denied}"))?;
             Ok::<_, String>(BufWriter::new(file))
         };
         let files = [make("read")?, make("write")?, make("trim")?];

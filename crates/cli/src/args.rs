@@ -1,10 +1,16 @@
 //! Fathom's own words, and how they are told from options of jobs.
 
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use engine::gate::Gate;
 
+use crate::argv;
 use crate::exit::Exit;
+use crate::safety;
 
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, about = "What can this volume do, why am I not getting it, what should I change?")]
@@ -184,21 +190,32 @@ pub(crate) struct Conduct {
     /// Say what would be touched, how much and for how long, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Permit writes to this block device although it holds data; may be repeated
+    /// Permit writes to this block device although it holds data or is in use; may be repeated
     #[arg(long, value_name = "DEVICE")]
     pub(crate) allow_destroy: Vec<PathBuf>,
+    /// Permit writes to this existing file although Fathom did not make it; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) allow_overwrite: Vec<PathBuf>,
     /// Everything random derives from it
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Progress on standard error
     #[arg(long, value_enum, default_value_t = Progress::Auto)]
     pub(crate) progress: Progress,
+    /// Wait this long for operations in flight after the runtime or a signal, then end without them
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::signals::duration)]
+    pub(crate) grace: Duration,
     /// Keep no record of it among the runs of before
     #[arg(long)]
     pub(crate) no_record: bool,
 }
 
 impl Conduct {
+    /// The write gate, with what is permitted.
+    pub(crate) fn gate(&self) -> Arc<Gate> {
+        safety::gate(&self.allow_destroy, &self.allow_overwrite)
+    }
+
     /// Whether it is kept; `FATHOM_NO_RECORD` says no for all runs.
     pub(crate) fn records(&self) -> bool {
         !self.no_record && std::env::var_os("FATHOM_NO_RECORD").is_none_or(|value| value.is_empty())
@@ -481,8 +498,14 @@ pub(crate) enum Progress {
 }
 
 /// Carries out everything but `fathom fio`.
-pub(crate) fn command(program: &str, words: &[String]) -> Exit {
+pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
     let (own, jobs) = split(words);
+    let jobs = match argv::as_text(&jobs) {
+        Ok(jobs) => jobs,
+        Err(problem) => return Exit::usage(&format!("{problem}\nfathom: nothing was touched")),
+    };
+    // As results repeat them.
+    let words = &words.iter().map(|word| argv::shown(word)).collect::<Vec<_>>();
     let cli = match Cli::try_parse_from(std::iter::once(program.to_owned()).chain(own)) {
         Ok(cli) => cli,
         Err(error) => {
@@ -516,13 +539,13 @@ pub(crate) fn command(program: &str, words: &[String]) -> Exit {
 /// Tells Fathom's own words from job files and job options, which go on to the job language.
 ///
 /// Only those of [`MEASURING`] have both. An own option takes the word after it where it needs a value and brings none.
-fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
+fn split(words: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
     let command = Cli::command();
-    let measuring = words.first().filter(|word| MEASURING.contains(&word.as_str()));
+    let measuring = words.first().and_then(|word| word.to_str()).filter(|word| MEASURING.contains(word));
     let Some((name, run)) = measuring.and_then(|name| Some((name, command.find_subcommand(name)?))) else {
         return (words.to_vec(), Vec::new());
     };
-    let (mut own, mut jobs) = (vec![name.clone()], Vec::new());
+    let (mut own, mut jobs) = (vec![OsString::from(name)], Vec::new());
     let mut rest = words[1..].iter();
     while let Some(word) = rest.next() {
         match own_option(run, word) {
@@ -537,8 +560,8 @@ fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
 }
 
 /// Whether a word is an option of `command`, and whether its value is the word after it.
-fn own_option(command: &clap::Command, word: &str) -> Option<bool> {
-    let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+fn own_option(command: &clap::Command, word: &OsStr) -> Option<bool> {
+    let (name, has_value) = argv::name_of(word)?;
     if matches!(name, "-h" | "--help") {
         return Some(false);
     }
@@ -551,15 +574,15 @@ fn own_option(command: &clap::Command, word: &str) -> Option<bool> {
         long || short
     })?;
     let needs_value = matches!(argument.get_action(), clap::ArgAction::Set | clap::ArgAction::Append);
-    Some(needs_value && value.is_none())
+    Some(needs_value && !has_value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<String> {
-        text.split_whitespace().map(str::to_owned).collect()
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
     }
 
     #[test]

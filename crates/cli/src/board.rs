@@ -1,9 +1,10 @@
 //! Where workers leave copies of what they have counted, for those who look while they run.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use drive::Watch;
+use engine::InCall;
 use engine::probe::Usage;
 use meter::{CpuUse, Glance, Meter, Summary};
 use units::Nanos;
@@ -20,6 +21,11 @@ pub(crate) struct Seat {
     ios: [AtomicU64; 3],
     bytes: [AtomicU64; 3],
     running: AtomicBool,
+    /// The number of its worker's thread; zero before it begins.
+    thread: AtomicU32,
+    started_unix_ms: AtomicU64,
+    /// The system call that the thread is in.
+    in_call: Arc<InCall>,
     published: AtomicU64,
     summary: Mutex<Option<Summary>>,
     glance: Mutex<Glance>,
@@ -71,6 +77,12 @@ impl Board {
     /// together take less than a hundredth of a processor.
     fn glance_every(&self) -> Nanos {
         Nanos::from_millis((self.seats.len() as u64).max(190))
+    }
+
+    /// The time between two full accounts of one worker, in case its thread hangs before it is asked for one. Each costs up
+    /// to 0.1 ms, so that all of them together take at most a hundredth of a processor.
+    fn account_every(&self) -> Nanos {
+        Nanos::from_millis((10 * self.seats.len() as u64).max(1000))
     }
 
     /// Leaves what the limits of modelled volumes have done.
@@ -152,6 +164,34 @@ impl Seat {
         self.bytes.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum()
     }
 
+    /// Operations completed so far.
+    pub(crate) fn operations(&self) -> u64 {
+        self.ios.iter().map(|ios| ios.load(Ordering::Relaxed)).sum()
+    }
+
+    /// The number of its worker's thread; zero before it begins.
+    pub(crate) fn thread(&self) -> u32 {
+        self.thread.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_thread(&self, thread: u32) {
+        self.thread.store(thread, Ordering::Relaxed);
+    }
+
+    /// When its worker began, in milliseconds since 1970; zero before it does.
+    pub(crate) fn started_unix_ms(&self) -> u64 {
+        self.started_unix_ms.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_started_unix_ms(&self, started: u64) {
+        self.started_unix_ms.store(started, Ordering::Relaxed);
+    }
+
+    /// The system call that its worker is in.
+    pub(crate) fn in_call(&self) -> &Arc<InCall> {
+        &self.in_call
+    }
+
     pub(crate) fn is_running(&self) -> bool {
         self.running.load(Ordering::Relaxed)
     }
@@ -190,6 +230,11 @@ impl Seat {
         *held(&self.summary) = Some(summary);
         self.published.store(answer_to, Ordering::Release);
     }
+
+    /// Leaves the results of a worker that has ended, but whose files are still to be closed.
+    pub(crate) fn publish_last(&self, summary: Summary) {
+        self.publish(summary, u64::MAX);
+    }
 }
 
 /// Keeps one worker's seat up to date, and its log files.
@@ -202,6 +247,8 @@ pub(crate) struct SeatWatch<'a> {
     pub(crate) used_before: Usage,
     /// After how long it gives way to other workers; `None` where the scheduler sees to that.
     pub(crate) turn: Option<Nanos>,
+    /// When a full account is due.
+    pub(crate) account_at: Nanos,
 }
 
 impl SeatWatch<'_> {
@@ -234,7 +281,8 @@ impl Watch for SeatWatch<'_> {
     fn look(&mut self, _: usize, meter: &mut Meter, now: Nanos) {
         self.board.see(self.seat, meter, now);
         let asked = self.board.asked.load(Ordering::Relaxed);
-        if self.seat.published.load(Ordering::Relaxed) < asked {
+        if self.seat.published.load(Ordering::Relaxed) < asked || now >= self.account_at {
+            self.account_at = now + self.board.account_every();
             self.seat.publish(Summary { cpu: self.used(), ..meter.summary(now) }, asked);
         }
         if let Some(logs) = &mut self.logs {
@@ -275,8 +323,14 @@ mod tests {
         board.ask();
         assert!(!board.answered());
         let mut meter = Meter::new(meter::Options::default());
-        let mut watch =
-            SeatWatch { board: &board, seat: board.seat(0), logs: None, used_before: Usage::default(), turn: None };
+        let mut watch = SeatWatch {
+            board: &board,
+            seat: board.seat(0),
+            logs: None,
+            used_before: Usage::default(),
+            turn: None,
+            account_at: Nanos::MAX,
+        };
         while watch.used().user + watch.used().system == Nanos::ZERO {
             std::hint::black_box((0..10_000).sum::<u64>());
         }

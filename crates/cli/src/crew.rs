@@ -1,41 +1,100 @@
 //! All workers of a run, stage after stage, each on its own thread.
+//!
+//! Threads own what they use and are never joined: one that a target does not answer must not keep the others' results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use std::time::Duration;
-
-use drive::Stop;
+use drive::{Ending, Stop};
 use job::{Job, Plan};
+use record::StuckKind;
 use units::Nanos;
 
 use crate::members::Member;
-use crate::worker::{self, Finished, Shared, Trouble};
+use crate::shutdown;
+use crate::worker::{self, Finished, Shared, Stuck, Trouble};
 
 /// Enough for the loop and the deepest call below it; the default of 2 MiB would do no harm but to `ulimit -v`.
-const STACK_BYTES: usize = 512 * 1024;
+pub(crate) const STACK_BYTES: usize = 512 * 1024;
 /// How often somebody who watches is called.
 const TICK: Duration = Duration::from_millis(50);
+/// How long workers may take to hand in their results once nothing in flight is waited for. They notice within a fifth of
+/// a second unless they hang in a system call.
+const HAND_IN: Duration = Duration::from_secs(1);
+/// How often threads that may hang in a system call are woken meanwhile.
+const WAKE_EVERY: Duration = Duration::from_millis(20);
+/// What has been in flight for less is not called stuck where a second signal ended the run early.
+const STUCK_AFTER: Nanos = Nanos::from_secs(1);
+
+/// What is to become of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// It goes on.
+    GoOn,
+    /// Nothing more is issued, what is in flight is waited for.
+    Stop,
+    /// Nothing is waited for.
+    Abandon,
+}
 
 /// Looks at the run while it goes on.
 pub(crate) trait Overseer {
-    /// Called about twenty times a second, and after each worker has finished. Returns whether all are to stop.
-    fn tick(&mut self, finished: &[Finished]) -> bool;
+    /// Called about twenty times a second, and after each worker has finished.
+    fn tick(&mut self, finished: &[Finished]) -> Wish;
+}
+
+/// What the threads of all stages share.
+pub(crate) struct Workers {
+    pub(crate) plan: Plan,
+    pub(crate) members: Vec<Member>,
+    pub(crate) shared: Shared,
+    /// How long operations in flight are waited for after the runtime.
+    pub(crate) grace: Duration,
+    /// How many requests the devices below the targets have completed. An `fsync` after the runtime may take minutes.
+    pub(crate) completed: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
 /// Runs all stages. Members that had no chance to begin, because the run was stopped, are left out.
-pub(crate) fn run(plan: &Plan, members: &[Member], shared: &Shared<'_>, overseer: &mut dyn Overseer) -> Vec<Finished> {
-    let mut finished = Vec::with_capacity(members.len());
-    for stage in members.chunk_by(|a, b| a.stage == b.stage) {
-        if overseer.tick(&finished) {
+pub(crate) fn run(crew: &Arc<Workers>, overseer: &mut dyn Overseer) -> Vec<Finished> {
+    let mut overseer = Guarded { overseer, broken: false };
+    let mut finished = Vec::with_capacity(crew.members.len());
+    let mut first = 0;
+    for stage in crew.members.chunk_by(|a, b| a.stage == b.stage) {
+        if overseer.tick(&finished) != Wish::GoOn || shutdown::is_stuck() {
             break;
         }
-        let stage = Stage { plan, members: stage, shared, stop: Stop::new(), gate: Gate::default() };
-        stage.run(overseer, &mut finished);
+        let stage = Arc::new(Stage {
+            crew: Arc::clone(crew),
+            first,
+            count: stage.len(),
+            stop: Stop::new(),
+            gate: Gate::default(),
+            began: Instant::now(),
+        });
+        stage.run(&mut overseer, &mut finished);
+        first += stage.count;
     }
     finished.sort_by_key(|finished| finished.number);
     finished
+}
+
+/// An overseer that may panic without the results being lost: the run is then stopped.
+struct Guarded<'a> {
+    overseer: &'a mut dyn Overseer,
+    broken: bool,
+}
+
+impl Guarded<'_> {
+    fn tick(&mut self, finished: &[Finished]) -> Wish {
+        if self.broken {
+            return Wish::Stop;
+        }
+        let ticked = catch_unwind(AssertUnwindSafe(|| self.overseer.tick(finished)));
+        self.broken = ticked.is_err();
+        ticked.unwrap_or(Wish::Stop)
+    }
 }
 
 /// What workers tell the main thread.
@@ -79,34 +138,38 @@ impl Gate {
 }
 
 /// Members that run together.
-struct Stage<'a> {
-    plan: &'a Plan,
-    members: &'a [Member],
-    shared: &'a Shared<'a>,
+struct Stage {
+    crew: Arc<Workers>,
+    /// The first of its members, and how many they are.
+    first: usize,
+    count: usize,
     stop: Stop,
     gate: Gate,
+    began: Instant,
 }
 
-impl Stage<'_> {
-    fn run(&self, overseer: &mut dyn Overseer, finished: &mut Vec<Finished>) {
+impl Stage {
+    fn members(&self) -> &[Member] {
+        &self.crew.members[self.first..][..self.count]
+    }
+
+    fn run(self: &Arc<Self>, overseer: &mut Guarded<'_>, finished: &mut Vec<Finished>) {
         let (sender, receiver) = mpsc::channel();
-        std::thread::scope(|scope| {
-            let mut started = 0;
-            for member in self.members {
-                let sender = sender.clone();
-                let name = self.job(member).name.clone().replace('\0', "");
-                let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
-                match thread.spawn_scoped(scope, move || self.work(member, &sender)) {
-                    Ok(_) => started += 1,
-                    Err(error) => finished.push(cannot_begin(member, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
-                }
+        let mut running = Vec::with_capacity(self.count);
+        for (index, member) in self.members().iter().enumerate() {
+            let (stage, sender) = (Arc::clone(self), sender.clone());
+            let name = self.job(member).name.clone().replace('\0', "");
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
+            match thread.spawn(move || stage.work(&stage.members()[index], &sender)) {
+                Ok(_) => running.push(Running::new(self, member)),
+                Err(error) => finished.push(cannot_begin(member, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
             }
-            self.oversee(started, &receiver, overseer, finished);
-        });
+        }
+        self.oversee(running, &receiver, overseer, finished);
     }
 
     fn job(&self, member: &Member) -> &Job {
-        &self.plan.jobs[member.job]
+        &self.crew.plan.jobs[member.job]
     }
 
     /// On the worker's thread.
@@ -116,28 +179,34 @@ impl Stage<'_> {
             let _ = sender.send(Message::Ready);
             self.gate.wait();
         };
-        let run = || worker::run(member, self.job(member), self.shared, &self.stop, &start);
+        let shared = &self.crew.shared;
+        let run = || worker::run(member, self.job(member), shared, &self.stop, &start);
         let finished = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
-            self.shared.board.seat(member.number).set_running(false);
-            cannot_begin(member, "the worker broke down: please report this with the message above".to_owned())
+            let seat = shared.board.seat(member.number);
+            seat.set_running(false);
+            // What it had shown of its results stands.
+            Finished {
+                summary: shared.board.summary(member.number).unwrap_or_default(),
+                ..cannot_begin(member, shutdown::REPORT.to_owned())
+            }
         });
         let _ = sender.send(Message::Finished(Box::new(finished)));
     }
 
-    /// On the main thread, until all have ended.
+    /// On the main thread, until all have ended or are no longer waited for.
     fn oversee(
         &self,
-        started: usize,
+        mut running: Vec<Running>,
         receiver: &Receiver<Message>,
-        overseer: &mut dyn Overseer,
+        overseer: &mut Guarded<'_>,
         finished: &mut Vec<Finished>,
     ) {
-        let (mut running, mut awaited) = (started, started);
-        while running > 0 {
+        let (mut awaited, mut stopped, mut devices) = (running.len(), None, None);
+        while !running.is_empty() {
             match receiver.recv_timeout(TICK) {
                 Ok(Message::Ready) => awaited -= 1,
                 Ok(Message::Finished(one)) => {
-                    running -= 1;
+                    running.retain(|running| running.number != one.number);
                     // Who could not begin was never ready.
                     awaited -= usize::from(one.ending.is_none() && awaited > 0);
                     self.end_others(&one);
@@ -149,20 +218,133 @@ impl Stage<'_> {
             if awaited == 0 {
                 self.gate.open();
             }
-            if overseer.tick(finished) {
+            let wish = overseer.tick(finished);
+            if wish != Wish::GoOn {
                 self.stop.set();
                 self.gate.open();
             }
+            let now = Instant::now();
+            stopped = stopped.or_else(|| self.stop.is_set().then_some(now));
+            // Of each, also where the first is not: it takes note of their progress.
+            let past_end =
+                running.iter_mut().filter_map(|one| one.is_past_end(self, now, stopped).then_some(())).count();
+            let past = past_end == running.len();
+            let is_over = past && self.is_silent(&running, &mut devices, now);
+            if !running.is_empty() && (wish == Wish::Abandon || is_over) {
+                return self.abandon(running, receiver, finished);
+            }
+        }
+    }
+
+    /// Whether neither workers nor devices have completed anything for the grace period, all workers being past their ends;
+    /// `devices` is what these had completed, and when that was first seen.
+    fn is_silent(&self, running: &[Running], devices: &mut Option<(u64, Instant)>, now: Instant) -> bool {
+        let completed = (self.crew.completed)();
+        let known = devices.filter(|(before, _)| *before == completed);
+        let (_, since) = *devices.insert(known.unwrap_or((completed, now)));
+        let is_over = |since: Instant| now.saturating_duration_since(since) > self.crew.grace;
+        is_over(since) && running.iter().all(|one| is_over(one.progressed))
+    }
+
+    /// Ends without waiting for what is in flight. Workers hand in their results as far as they can; of those that hang in
+    /// a system call the results are what they had shown last.
+    fn abandon(&self, mut running: Vec<Running>, receiver: &Receiver<Message>, finished: &mut Vec<Finished>) {
+        // Before they are woken.
+        let hanging: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
+        self.stop.abandon();
+        self.gate.open();
+        engine::thread::abandon();
+        let until = Instant::now() + HAND_IN;
+        while !running.is_empty() && Instant::now() < until {
+            let threads = running.iter().map(|one| self.crew.shared.board.seat(one.number).thread());
+            threads.filter(|thread| *thread != 0).for_each(engine::thread::interrupt);
+            if let Ok(Message::Finished(one)) = receiver.recv_timeout(WAKE_EVERY) {
+                running.retain(|running| running.number != one.number);
+                finished.push(*one);
+            }
+        }
+        for one in &running {
+            let call = hanging.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
+            finished.push(self.without_answer(one, call));
+        }
+        let least = STUCK_AFTER.min(nanos(self.crew.grace));
+        finished.iter_mut().for_each(|one| one.stuck.retain(|stuck| stuck.waited >= least));
+        if finished.iter().any(|one| !one.stuck.is_empty()) {
+            shutdown::set_stuck();
+        }
+    }
+
+    fn stuck_call(&self, one: &Running) -> Option<Stuck> {
+        let shared = &self.crew.shared;
+        let call = shared.board.seat(one.number).in_call().current()?;
+        Some(Stuck::of_call(&call, shared.clock.now()))
+    }
+
+    /// What there is of a worker whose thread hangs.
+    fn without_answer(&self, one: &Running, call: Option<Stuck>) -> Finished {
+        let board = &self.crew.shared.board;
+        let seat = board.seat(one.number);
+        seat.set_running(false);
+        // Where the call is not known the thread has been silent since its progress was seen last.
+        let silent = Stuck { kind: StuckKind::Unknown, waited: nanos(one.progressed.elapsed()), ..Stuck::default() };
+        Finished {
+            number: one.number,
+            summary: board.summary(one.number).unwrap_or_default(),
+            ending: Some(Ending::Stopped),
+            started_unix_ms: seat.started_unix_ms(),
+            thread: seat.thread(),
+            stuck: vec![call.unwrap_or(silent)],
+            ..Finished::default()
         }
     }
 
     /// `exitall`: when one ends, all end.
     fn end_others(&self, one: &Finished) {
-        let member = self.members.iter().find(|member| member.number == one.number);
+        let member = self.members().iter().find(|member| member.number == one.number);
         if member.is_some_and(|member| self.job(member).grouping.exitall) {
             self.stop.set();
         }
     }
+}
+
+/// A worker that has not ended.
+struct Running {
+    number: usize,
+    /// How long it may run from its start; `None` where only its data ends it.
+    most: Option<Duration>,
+    /// When it was first seen at work.
+    started: Option<Instant>,
+    /// How much it had done, and when that was seen to change.
+    done: u64,
+    progressed: Instant,
+}
+
+impl Running {
+    fn new(stage: &Stage, member: &Member) -> Self {
+        let extent = &stage.job(member).extent;
+        let whole = extent.startdelay.1 + extent.ramp_time + extent.runtime;
+        let most = (extent.runtime > Nanos::ZERO).then(|| Duration::from_nanos(whole.get()));
+        Self { number: member.number, most, started: None, done: 0, progressed: stage.began }
+    }
+
+    /// Whether its time is over, or it was `stopped`. Takes note of its progress: what is read back after the runtime is
+    /// progress too.
+    fn is_past_end(&mut self, stage: &Stage, now: Instant, stopped: Option<Instant>) -> bool {
+        let seat = stage.crew.shared.board.seat(self.number);
+        if self.started.is_none() && seat.is_running() {
+            self.started = Some(now);
+        }
+        let done = seat.operations();
+        if std::mem::replace(&mut self.done, done) != done {
+            self.progressed = now;
+        }
+        let end = self.most.and_then(|most| self.started.unwrap_or(stage.began).checked_add(most));
+        end.into_iter().chain(stopped).min().is_some_and(|end| now >= end)
+    }
+}
+
+fn nanos(duration: Duration) -> Nanos {
+    Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
 fn cannot_begin(member: &Member, text: String) -> Finished {

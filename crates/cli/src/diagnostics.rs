@@ -2,6 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use job::{Diagnostic, Place, Severity};
+use units::{is_hidden, printable};
 use volume::catalogue::Problem;
 
 use crate::terminal::{Terminal, tell};
@@ -11,10 +12,37 @@ pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> 
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut text = String::new();
     for diagnostic in diagnostics {
-        text.push_str(&renderer.render(&[group(diagnostic)]));
+        text.push_str(&renderer.render(&[group(&shown(diagnostic))]));
         text.push_str("\n\n");
     }
     text
+}
+
+/// Columns of a line that are shown on both sides of what is wrong with it.
+const AROUND: usize = 120;
+
+/// A problem without characters that cannot be shown, and of a long line the part that it is about.
+fn shown(diagnostic: &Diagnostic) -> Diagnostic {
+    let text = |text: &String| printable(text).into_owned();
+    Diagnostic {
+        message: text(&diagnostic.message),
+        label: text(&diagnostic.label),
+        notes: diagnostic.notes.iter().map(text).collect(),
+        remedy: diagnostic.remedy.as_ref().map(text),
+        place: diagnostic.place.as_ref().map(excerpt),
+        ..diagnostic.clone()
+    }
+}
+
+fn excerpt(place: &Place) -> Place {
+    let source = printable(&place.source).into_owned().into();
+    let skipped = place.column.saturating_sub(1 + AROUND);
+    let length = place.length.min(2 * AROUND);
+    let most = place.column.saturating_sub(1 + skipped) + length + AROUND;
+    // One character for one, so that the caret stays where it is.
+    let visible = |letter: char| if is_hidden(letter) && letter != '\t' { '\u{fffd}' } else { letter };
+    let text: String = place.text.chars().skip(skipped).take(most).map(visible).collect();
+    Place { source, line: place.line, column: place.column - skipped, length, text: text.into() }
 }
 
 /// Draws problems on standard error and counts them; nothing where there are none.
@@ -119,6 +147,15 @@ mod tests {
             let diagnostic = Diagnostic::error("x", "y").at(place("üöäß", column, length));
             assert!(!render(&[diagnostic], false, 80).is_empty());
         }
+    }
+
+    /// f52613e drew all 20 MB of a line.
+    #[test]
+    fn of_a_long_line_the_part_around_the_problem_is_drawn() {
+        let long = format!("{}wrong\u{1b}[2J{}", "a".repeat(100_000), "b".repeat(100_000));
+        let text = render(&[Diagnostic::error("x", "`a\nb`").at(place(&long, 100_001, 5))], false, 100);
+        assert!(text.contains("wrong") && text.contains("^^^^^") && text.contains(r"`a\u000ab`"), "{text}");
+        assert!(text.len() < 2000 && !text.contains('\u{1b}'), "{}", text.len());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::measure::{Request, Show};
 use crate::onlookers::{Invited, Onlookers};
 use crate::overseer::Moment;
 use crate::scope::Scope;
-use crate::terminal::{Terminal, tell};
+use crate::terminal::{Terminal, tell, tell_over};
 
 /// Shows a run while it goes on, to people and to the file of events.
 pub(crate) struct Display {
@@ -92,7 +92,7 @@ impl Display {
         match self.manner {
             // Cut to the terminal: a line that wraps cannot be written over.
             Manner::Line => {
-                tell(&format!("\r\x1b[2K{text:.width$}", width = Terminal::stderr().width.saturating_sub(1)));
+                tell_over(&format!("{text:.width$}", width = Terminal::stderr().width.saturating_sub(1)));
             }
             Manner::Lines if self.shown.unwrap_or(self.started).elapsed() < LINE_EVERY => return,
             Manner::Lines => tell(&format!("fathom: {text}\n")),
@@ -126,7 +126,7 @@ impl Display {
     /// Takes the line away, so that results begin on a clean one.
     pub(crate) fn clear(&mut self) {
         if self.manner == Manner::Line && self.shown.is_some() {
-            tell("\r\x1b[2K");
+            tell_over("");
         }
     }
 }

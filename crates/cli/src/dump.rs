@@ -1,9 +1,10 @@
 //! `verify_dump`: damaged blocks beside what they should have been.
 
-use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use drive::FailureCause;
+use engine::gate::{Existing, create_output};
 
 use crate::members::Member;
 use crate::terminal::why;
@@ -24,8 +25,10 @@ pub(crate) fn write(directory: &Path, members: &[Member], finished: &[Finished])
             let header = [("hdr_fail", &damaged.found)];
             for (ending, bytes) in if mismatch.wrong.is_in_header() { &header[..] } else { &both } {
                 let path = directory.join(format!("{name}.{}.{ending}", mismatch.block));
-                if let Err(error) = fs::write(&path, bytes) {
-                    problems.push(format!("verify_dump: {}: {}", path.display(), why(&error)));
+                let put = create_output(&path, Existing::Replace).map_err(|denied| denied.to_string());
+                let put = put.and_then(|mut file| file.write_all(bytes).map_err(|error| why(&error)));
+                if let Err(problem) = put {
+                    problems.push(format!("verify_dump: {}: {problem}", path.display()));
                 }
             }
         }

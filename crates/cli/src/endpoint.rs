@@ -21,11 +21,16 @@ pub(crate) fn address(
         let remedy = format!("write, for example, 127.0.0.1:{example} or [::1]:{example}");
         return Err((format!("`{text}` is no address with a port"), remedy));
     };
-    if !address.ip().to_canonical().is_loopback() && !safe {
+    if !is_local(address) && !safe {
         let remedy = format!("use 127.0.0.1:{}, {remedy}", address.port());
         return Err((format!("other hosts can reach {address}, and nothing is encrypted"), remedy));
     }
     Ok(address)
+}
+
+/// Whether only this host can reach an address.
+pub(crate) fn is_local(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
 }
 
 /// Why nobody can listen at an address.

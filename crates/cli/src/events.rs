@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use engine::gate::{Existing, create_output};
 use report::Event;
 
 use crate::overseer::Moment;
@@ -28,8 +29,9 @@ impl Events {
     ///
     /// The system's refusal.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, String> {
-        let open =
-            |path: &Path| File::create(path).map_err(|error| format!("--events {}: {}", path.display(), why(&error)));
+        let open = |path: &Path| {
+            create_output(path, Existing::Replace).map_err(|denied| format!("--events {}: {denied}", path.display()))
+        };
         Ok(Self { file: path.map(open).transpose()?, ..Self::none() })
     }
 

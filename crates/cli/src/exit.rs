@@ -1,7 +1,5 @@
 //! Exit codes, as documented in the manual.
 
-use std::process::ExitCode;
-
 use crate::terminal::tell;
 
 /// How the program ends.
@@ -47,17 +45,18 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Good => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::Environment => 3,
-            Exit::Distrust => 4,
-            Exit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
-            Exit::Fio(code) | Exit::Command(code) => code,
-        })
+impl Exit {
+    /// The code that the shell sees.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Good => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Environment => 3,
+            Self::Distrust => 4,
+            Self::Signal(signal) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
+            Self::Fio(code) | Self::Command(code) => code,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use engine::exports::{self, Export};
 use job::{Dialect, Engine, Job, OpenSync, Size};
 use units::grouped;
-use workload::WorkloadError;
+use workload::{Operations, WorkloadError};
 
 use crate::worker::block_unit;
 
@@ -47,7 +47,7 @@ impl Exports {
 type Check = fn(&Job, &Export) -> Option<(&'static str, String)>;
 
 fn read_only(job: &Job, export: &Export) -> Option<(&'static str, String)> {
-    let changes = job.pattern.direction.changes_data() && !job.verify.only;
+    let changes = Operations::of(job).changes_data();
     let what = "is read-only, and the job writes: use rw=read or rw=randread, or have the server permit writes";
     (changes && export.read_only).then(|| ("rw", what.to_owned()))
 }

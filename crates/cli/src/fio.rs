@@ -1,17 +1,22 @@
 //! `fathom fio`: fio's command line, output and exit codes.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::files::Layout;
+use engine::gate::{Existing, Gate, create_output};
 use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
 use record::Run;
 use report::fio::{self, Format, Options, Terse, Version};
 use report::progress::{FioProgress, fio_line};
+use workload::Operations;
 
 use crate::aggregate::AggregateLog;
+use crate::argv;
 use crate::exit::Exit;
 use crate::measure::{self, Request, Show};
 use crate::members::{self, HostGround, Member};
@@ -29,7 +34,11 @@ use crate::{diagnostics, dump, growth, layout, safety};
 const USAGE: Exit = Exit::Fio(1);
 
 /// Does what fio does with these words.
-pub(crate) fn command(words: &[String]) -> Exit {
+pub(crate) fn command(words: &[OsString]) -> Exit {
+    let words = &match argv::as_text(words) {
+        Ok(words) => words,
+        Err(problem) => return refuse(&problem),
+    };
     let parsed = job::parse_command_line(words, Dialect::Fio, &Outside::default());
     let failed = parsed.has_errors() || (parsed.value.host.warnings_fatal && parsed.has_warnings());
     if !parsed.diagnostics.is_empty() && (failed || !parsed.value.host.parse_only) {
@@ -87,7 +96,7 @@ fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
 
 fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     let seeds = Seeds::new(None);
-    let Some((members, layouts)) = prepare(host, plan, seeds) else { return USAGE };
+    let Some(Prepared { members, layouts, gate }) = prepare(host, plan, seeds) else { return USAGE };
     let mut out = match Out::open(host) {
         Ok(out) => out,
         Err(problem) => return refuse(&problem),
@@ -110,13 +119,15 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     for (job, files, bytes) in layout::of_each(plan, &members) {
         out.write(&fio::laying_out(&plan.jobs[job].name, files, bytes, &out.formats));
     }
-    let measured = match measure::measure(&request, &signals, &mut Display::new(host, plan, &members, &mut out)) {
+    let measured = match measure::measure(&request, &gate, &signals, &mut Display::new(host, plan, &members, &mut out))
+    {
         Ok(measured) => measured,
         Err(error) => {
             let exit = refuse(&error.to_string());
             return signals.end().map_or(exit, |_| Exit::FIO_SIGNAL);
         }
     };
+    signals.conclude();
     out.write(&fio::results(&measured.run, &out.formats, out.options));
     if let Some(Err(problem)) = out.bandwidth.take().map(AggregateLog::finish) {
         out.complain(&problem);
@@ -138,19 +149,25 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     }
 }
 
+/// What a run begins with.
+struct Prepared {
+    members: Vec<Member>,
+    layouts: Vec<Layout>,
+    gate: Arc<Gate>,
+}
+
 /// The members and what their files have to be, where nothing stands against beginning.
-fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<(Vec<Member>, Vec<Layout>)> {
+fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<Prepared> {
     let mut problems = Vec::new();
-    for job in plan.jobs.iter().filter(|job| host.readonly && job.pattern.direction.changes_data()) {
+    for job in plan.jobs.iter().filter(|job| host.readonly && Operations::of(job).changes_data()) {
         problems.push(format!("job {} writes, and --readonly forbids it", job.name));
     }
     let (members, unfit) = members::enlist(plan, Dialect::Fio, seeds, &HostGround::new(Dialect::Fio));
     for unfit in unfit {
         problems.push(format!("{}: {}", plan.jobs[unfit.job].name, unfit.error));
     }
-    for path in safety::mounted(plan, &members) {
-        problems.push(format!("{path} is mounted and would be written to: unmount it, or set allow_mounted_write=1"));
-    }
+    let gate = safety::gate_of_fio(plan, &members);
+    problems.extend(safety::check(plan, &members, &gate));
     let layouts = layout::wanted(plan, &members, seeds);
     problems.extend(growth::against_no_creation(plan, &members));
     if host.readonly {
@@ -160,7 +177,7 @@ fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<(Vec<Member>
     for problem in &problems {
         refuse(problem);
     }
-    problems.is_empty().then_some((members, layouts))
+    problems.is_empty().then_some(Prepared { members, layouts, gate })
 }
 
 fn refuse(problem: &str) -> Exit {
@@ -179,10 +196,9 @@ struct Out {
 
 impl Out {
     fn open(host: &HostOptions) -> Result<Self, String> {
-        let file = host
-            .output
-            .as_ref()
-            .map(|path| File::create(path).map_err(|error| format!("--output {path}: {}", why(&error))));
+        let file = host.output.as_ref().map(|path| {
+            create_output(Path::new(path), Existing::Replace).map_err(|denied| format!("--output {path}: {denied}"))
+        });
         let formats = host.output_formats.iter().map(|format| match format {
             OutputFormat::Terse => Format::Terse,
             OutputFormat::Json => Format::Json,
@@ -281,7 +297,7 @@ impl Show for Display<'_> {
             eta_s: moment.eta.map(|eta| eta.as_secs()),
         });
         // A line of progress that cannot be shown is no loss; the results after it will tell.
-        let _ = outputs::print(&format!("{line:width$}\r", width = self.shown));
+        let _ = outputs::print_over(&format!("{line:width$}", width = self.shown));
         self.shown = line.len();
     }
 

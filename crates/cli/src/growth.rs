@@ -1,9 +1,9 @@
 //! Files that a run would make or extend, and what stands against that.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use engine::files::Layout;
+use engine::gate::Gate;
 use job::{Engine, Plan};
 use units::Bytes;
 
@@ -63,22 +63,21 @@ pub(crate) fn against_no_creation(plan: &Plan, members: &[Member]) -> Vec<String
 
 /// What `fathom run` does not do unasked: extend a file that holds data and is only read, and make a file where a
 /// device was meant.
-pub(crate) fn against_surprise(growths: &[Growth], allowed: &[PathBuf]) -> Vec<String> {
-    let allowed: BTreeSet<&PathBuf> = allowed.iter().collect();
-    growths.iter().filter(|growth| !allowed.contains(&growth.path)).filter_map(surprise).collect()
+pub(crate) fn against_surprise(growths: &[Growth], gate: &Gate) -> Vec<String> {
+    growths.iter().filter_map(|growth| surprise(growth, gate)).collect()
 }
 
-fn surprise(growth: &Growth) -> Option<String> {
+fn surprise(growth: &Growth, gate: &Gate) -> Option<String> {
     let path = growth.path.display();
     match growth.from {
-        None if growth.path.starts_with(Path::new("/dev")) && !growth.path.starts_with("/dev/shm") => {
-            Some(format!("there is no device {path}: look for its name with lsblk"))
-        }
-        Some(1..) if !growth.written => Some(format!(
+        None => gate.check_new(&growth.path).err().map(|denied| denied.to_string()),
+        Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(format!(
             "{}, although the job only reads it: give a size of at most what it has, name another file, or add \
-             --allow-destroy={path}",
+             --allow-overwrite={path}",
             growth.text()
         )),
-        _ => None,
+        // It is extended before the run, which is a write like any other.
+        Some(_) if !growth.written => gate.admit(&growth.path).err().map(|denied| denied.to_string()),
+        Some(_) => None,
     }
 }

@@ -24,6 +24,11 @@ pub(crate) fn runs() -> Result<PathBuf, String> {
     place.map(|place| place.join("runs")).ok_or_else(|| format!("{nowhere}: {ELSEWHERE}"))
 }
 
+/// The folder in which the write gate notes what Fathom left on devices; `None` where the environment names no place.
+pub(crate) fn ledger() -> Option<PathBuf> {
+    runs().ok().map(|runs| runs.with_file_name("own"))
+}
+
 /// The store, for somebody who reads it; `None` where nothing was ever kept.
 ///
 /// # Errors

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use engine::files::{Content, Fallocate, Layout, Progress, check_room, lay_out};
+use engine::gate::Gate;
 use job::{Engine, Job, Plan};
 
-use workload::{FilePlan, PlannedFile};
+use workload::{FilePlan, Operations, PlannedFile};
 
 use crate::members::Member;
 use crate::seeds::Seeds;
@@ -55,7 +56,7 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layou
 /// allocate them; at least one where it trims, which changes the file too.
 fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     const PAGE_BYTES: u64 = 4096;
-    if !job.pattern.direction.changes_data() || job.verify.only {
+    if !Operations::of(job).changes_data() {
         return 0;
     }
     let block = u64::from(job.pattern.block_sizes.write.max());
@@ -74,11 +75,12 @@ fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
 /// Where there is no room for all of them, or the user ended it; a file that was begun is taken back.
 pub(crate) fn make(
     layouts: &[Layout],
+    gate: &Gate,
     cancel: &AtomicBool,
     tell: &mut dyn FnMut(&Path, u64, u64),
 ) -> Result<Unmade, engine::Error> {
     let mut progress = |progress: Progress<'_>| tell(progress.path, progress.written, progress.total);
-    let laid = lay_out(layouts, cancel, &mut progress)?;
+    let laid = lay_out(layouts, gate, cancel, &mut progress)?;
     let failed = |(layout, laid): (&Layout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
     Ok(layouts.iter().zip(laid).filter_map(failed).collect())
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 
+use engine::gate::{Existing, create_output};
 use job::StatOptions;
 use meter::{LogEntry, LogKind};
 
@@ -33,8 +35,9 @@ impl LogFiles {
         for (kind, path) in paths(options, number) {
             // Workers that share a log add to it; the first one begins it anew.
             let shared = !options.per_job_logs && number > 0;
-            let file = File::options().create(true).write(true).append(shared).truncate(!shared).open(&path);
-            let file = file.map_err(|error| format!("cannot make the log file {path}: {}", why(&error)))?;
+            let existing = if shared { Existing::Append } else { Existing::Replace };
+            let file = create_output(Path::new(&path), existing);
+            let file = file.map_err(|denied| format!("cannot make the log file {path}: {denied}"))?;
             files.insert(kind, BufWriter::new(file));
         }
         let logs = Self { files, offsets: options.log_offset, failure: None };

@@ -6,12 +6,15 @@
 
 mod aggregate;
 mod args;
+mod argv;
 mod block;
 mod board;
+mod capacity;
 mod catalog;
 mod compare;
 mod completions;
 mod crew;
+mod device_state;
 mod diagnostics;
 mod display;
 mod doctor;
@@ -27,6 +30,7 @@ mod gate;
 mod grid;
 mod growth;
 mod home;
+mod input;
 mod keep;
 mod layout;
 mod live;
@@ -53,6 +57,7 @@ mod safety;
 mod scope;
 mod seeds;
 mod serve;
+mod shutdown;
 mod signals;
 mod sim;
 mod source;
@@ -64,17 +69,24 @@ mod trial;
 mod words;
 mod worker;
 
+use std::ffi::OsString;
+use std::panic::catch_unwind;
 use std::path::Path;
-use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    let mut words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let program = if words.is_empty() { String::new() } else { words.remove(0) };
+fn main() -> ! {
+    shutdown::report_panics();
+    // The hook has told of a panic by then.
+    shutdown::leave(catch_unwind(command).unwrap_or(exit::Exit::Environment))
+}
+
+fn command() -> exit::Exit {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    let program = if words.is_empty() { OsString::new() } else { words.remove(0) };
     let called_fio = Path::new(&program).file_name().is_some_and(|name| name == "fio");
-    let exit = match words.first().map(String::as_str) {
+    shutdown::panic_if_asked("main");
+    match words.first() {
         _ if called_fio => fio::command(&words),
-        Some("fio") => fio::command(&words[1..]),
+        Some(word) if word == "fio" => fio::command(&words[1..]),
         _ => args::command(&program, &words),
-    };
-    exit.into()
+    }
 }

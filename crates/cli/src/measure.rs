@@ -1,23 +1,26 @@
 //! What `run` and `fio` share: from a plan to the record of a run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use engine::Clock;
 use engine::files::Layout;
+use engine::gate::Gate;
 use job::{Dialect, Plan};
 use record::Run;
 use units::Nanos;
 
 use crate::board::Board;
-use crate::crew;
+use crate::crew::{self, Workers};
 use crate::layout::{self, Unmade};
 use crate::members::Member;
 use crate::overseer::{Moment, Overseer, Screen};
 use crate::results::{self, Frame, Scene, Stand};
 use crate::seeds::Seeds;
+use crate::shutdown::{self, attended};
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
 use crate::worker::{self, Finished, Shared};
@@ -79,18 +82,22 @@ pub(crate) trait Show {
 
 /// Lays out the files, runs all jobs and gathers their results.
 ///
+/// Whatever may hang in a target is done by other threads than this one, so that there is an end to it.
+///
 /// # Errors
 ///
 /// When there is no room for the files, or they were not waited for; nothing has been measured then.
 pub(crate) fn measure(
     request: &Request<'_>,
+    gate: &Arc<Gate>,
     signals: &Signals,
     show: &mut dyn Show,
 ) -> Result<Measurement, engine::Error> {
     let started_unix_ms = worker::unix_ms();
     engine::thread::raise_file_limit();
-    let unmade = lay_out(request.layouts, signals, show)?;
-    let mut surroundings = Surroundings::before(request.plan, request.members);
+    gate.begin();
+    let unmade = lay_out(request.layouts, gate, signals, show)?;
+    let surroundings = look_around(request, signals)?;
     let board = Arc::new(Board::new(request.members.len()));
     show.begin(request, &board);
     let finished = {
@@ -101,28 +108,93 @@ pub(crate) fn measure(
             clock: Clock::start(),
             seeds: request.seeds,
             dialect: request.dialect,
-            board: &board,
+            nonce: if request.dialect == Dialect::Strict { Seeds::nonce() } else { 0 },
+            board: Arc::clone(&board),
             turn: crew::turn(request.members),
             interval: request.interval,
-            unmade: &unmade,
+            unmade,
+            gate: Arc::clone(gate),
         };
-        crew::run(request.plan, request.members, &shared, &mut overseer)
+        let (plan, members) = (request.plan.clone(), request.members.to_vec());
+        let completed = surroundings.completions();
+        crew::run(&Arc::new(Workers { plan, members, shared, grace: signals.grace(), completed }), &mut overseer)
     };
-    surroundings.after();
+    let surroundings = look_back(surroundings, signals);
+    note_what_is_left(gate, signals);
     let signal = signals.end();
-    let stand = if signal.is_some() { Stand::Interrupted } else { Stand::Over };
+    let is_cut_short = signal.is_some() || finished.iter().any(|one| !one.stuck.is_empty());
+    let stand = if is_cut_short { Stand::Interrupted } else { Stand::Over };
     let run = results::run(&request.frame(started_unix_ms, Scene::Host(&surroundings)), &board, &finished, stand);
     Ok(Measurement { run, finished, signal })
 }
 
-fn lay_out(layouts: &[Layout], signals: &Signals, show: &mut dyn Show) -> Result<Unmade, engine::Error> {
-    let cancel = AtomicBool::new(false);
-    layout::make(layouts, &cancel, &mut |path, written, total| {
+fn lay_out(
+    layouts: &[Layout],
+    gate: &Arc<Gate>,
+    signals: &Signals,
+    show: &mut dyn Show,
+) -> Result<Unmade, engine::Error> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (sender, progress) = mpsc::channel::<(PathBuf, u64, u64)>();
+    let mut last = None;
+    let mut tick = || {
         if signals.end().is_some() {
             cancel.store(true, Ordering::Relaxed);
         }
-        show.layout(path, written, total);
-    })
+        if let Some((path, written, total)) = progress.try_iter().last() {
+            show.layout(&path, written, total);
+            last = Some(path);
+        }
+    };
+    let (layouts, gate, cancelled) = (layouts.to_vec(), Arc::clone(gate), Arc::clone(&cancel));
+    let work = move || {
+        layout::make(&layouts, &gate, &cancelled, &mut |path, written, total| {
+            let _ = sender.send((path.to_owned(), written, total));
+        })
+    };
+    let made = attended(signals, None, &mut tick, work);
+    made.unwrap_or_else(|| Err(unanswered("lay out", last.as_deref())))
+}
+
+/// What the run stands on. A signal that comes meanwhile is for the run to see.
+fn look_around(request: &Request<'_>, signals: &Signals) -> Result<Surroundings, engine::Error> {
+    let (plan, members) = (request.plan.clone(), request.members.to_vec());
+    let seen = attended(signals, None, &mut || {}, move || Surroundings::before(&plan, &members));
+    seen.ok_or_else(|| unanswered("look at", None))
+}
+
+/// What the run stands on after it. Of a target that does not answer, what was known before it stands.
+fn look_back(before: Surroundings, signals: &Signals) -> Surroundings {
+    if shutdown::is_stuck() || signals.is_urgent() {
+        return before;
+    }
+    let mut surroundings = before.clone();
+    let look = move || {
+        surroundings.after();
+        surroundings
+    };
+    attended(signals, Some(signals.grace()), &mut || {}, look).unwrap_or(before)
+}
+
+/// Has the gate note what the run left, so that the next run recognizes it.
+fn note_what_is_left(gate: &Arc<Gate>, signals: &Signals) {
+    if shutdown::is_stuck() || signals.is_urgent() {
+        return gate.abandon();
+    }
+    let finishing = Arc::clone(gate);
+    // Given up, it is over with the process.
+    let _ = attended(signals, Some(signals.grace()), &mut || {}, move || finishing.finish());
+}
+
+fn unanswered(operation: &'static str, path: Option<&Path>) -> engine::Error {
+    engine::Error {
+        kind: engine::ErrorKind::Cancelled,
+        place: path.map_or_else(|| "the files of the jobs".to_owned(), |path| path.display().to_string()),
+        operation,
+        reason: "the device or filesystem does not answer".to_owned(),
+        errno: None,
+        remedy: Some("check the device or its server (see dmesg)".to_owned()),
+    }
 }
 
 /// Makes records of what is on the board for those who show them.

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use job::limits::{self, Capacity, Excess};
 use job::{Diagnostic, Dialect, Engine, Job, Plan};
 use workload::{FileFact, FilePlan, Worker, WorkloadError};
 
+use crate::capacity;
 use crate::exports::Exports;
 use crate::seeds::Seeds;
 
@@ -40,11 +42,25 @@ pub(crate) struct Unfit {
     pub(crate) job: usize,
     /// What is wrong with it.
     pub(crate) error: WorkloadError,
+    /// The same with its place and the jobs that are to blame, of a limit that all jobs together exceed.
+    exceeded: Option<Diagnostic>,
+}
+
+impl From<Excess> for Unfit {
+    fn from(excess: Excess) -> Self {
+        let Excess { job, option, diagnostic } = excess;
+        let remedy = diagnostic.remedy.as_deref().unwrap_or_default();
+        let message = format!("{}; {remedy}", diagnostic.message);
+        Self { job, error: WorkloadError { option, message }, exceeded: Some(diagnostic) }
+    }
 }
 
 impl Unfit {
     /// What is wrong, at the option that would have to change.
     pub(crate) fn diagnostic(&self, plan: &Plan) -> Diagnostic {
+        if let Some(exceeded) = &self.exceeded {
+            return exceeded.clone();
+        }
         let job = &plan.jobs[self.job];
         let place = job.origin.of(self.error.option).cloned();
         Diagnostic::error("unfit", format!("job `{}`: {}", job.name, self.error)).at(place)
@@ -55,6 +71,9 @@ impl Unfit {
 pub(crate) trait Ground {
     /// What is at a path. One that cannot be looked at counts as absent; opening it will tell why.
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact>;
+
+    /// What there is for all workers together.
+    fn capacity(&self) -> Capacity;
 
     /// What keeps a job from being here at all.
     fn check(&self, job: &Job) -> Result<(), WorkloadError>;
@@ -90,6 +109,10 @@ impl Ground for HostGround {
         Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block })
     }
 
+    fn capacity(&self) -> Capacity {
+        capacity::of_host()
+    }
+
     /// `directory` is not made where it is missing: it is likely misspelt, or a filesystem that is not mounted.
     fn check(&self, job: &Job) -> Result<(), WorkloadError> {
         let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
@@ -118,6 +141,12 @@ impl Ground for HostGround {
 /// All members of a plan, in order; and for each job that cannot run the first reason.
 pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds, ground: &dyn Ground) -> (Vec<Member>, Vec<Unfit>) {
     let (mut members, mut unfit) = (Vec::new(), Vec::new());
+    let capacity = ground.capacity();
+    let exceeded = limits::check(plan, &capacity);
+    if !exceeded.is_empty() {
+        return (members, exceeded.into_iter().map(Unfit::from).collect());
+    }
+    let mut maps: Vec<(usize, u64)> = Vec::new();
     let (mut group, mut stage) = (0, 0);
     let mut planned = Planned::default();
     for (index, job) in plan.jobs.iter().enumerate() {
@@ -125,6 +154,7 @@ pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds, ground: &dyn G
             stage += usize::from(job.grouping.stonewall);
             group += u32::from(job.grouping.stonewall || job.grouping.new_group);
         }
+        maps.push((index, 0));
         for clone in clones(job.grouping.numjobs) {
             let mut member =
                 Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
@@ -132,19 +162,22 @@ pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds, ground: &dyn G
             let planned_files = ground
                 .check(job)
                 .and_then(|()| workload::plan_files(job, dialect, member.worker(), seeds.of(job), &expected))
-                .and_then(|files| ground.check_files(job, &files).map(|()| files));
+                .and_then(|files| ground.check_files(job, &files).map(|()| files))
+                .and_then(|files| Ok((workload::map_bytes(job, &files.layout())?, files)));
             match planned_files {
-                Ok(files) => {
+                Ok((map, files)) => {
+                    maps[index].1 = maps[index].1.saturating_add(map);
                     member.files = planned.add(files, &|path| ground.fact(job, path));
                     members.push(member);
                 }
                 Err(error) => {
-                    unfit.push(Unfit { job: index, error });
+                    unfit.push(Unfit { job: index, error, exceeded: None });
                     break;
                 }
             }
         }
     }
+    unfit.extend(limits::exceeds_memory(plan, &maps, &capacity).map(Unfit::from));
     (members, unfit)
 }
 

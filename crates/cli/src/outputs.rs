@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use analyse::Verdict;
+use engine::gate::{Existing, create_output};
 use record::Run;
 use report::fio::{self, Options};
 use report::html::{Shown, Subject};
@@ -111,7 +112,8 @@ impl Output {
     }
 
     fn create(path: &Path, kind: Kind, option: &str) -> Result<Self, String> {
-        let file = File::create(path).map_err(|error| format!("{option} {}: {}", path.display(), why(&error)))?;
+        let file = create_output(path, Existing::Replace)
+            .map_err(|denied| format!("{option} {}: {denied}", path.display()))?;
         Ok(Self { path: path.to_owned(), kind, file })
     }
 
@@ -363,6 +365,18 @@ pub(crate) fn deliver(files: &mut [Output], said: Exit, write: impl Fn(&mut Outp
     unwritten.map(|problem| Exit::environment(&problem)).last().unwrap_or(said)
 }
 
+/// The same before `text` goes to standard output, whose reader may have stopped reading without closing it.
+pub(crate) fn deliver_and_say(
+    files: &mut [Output],
+    text: &str,
+    write: impl Fn(&mut Output) -> Result<(), String>,
+) -> Exit {
+    match (deliver(files, Exit::Good, write), say(text)) {
+        (Exit::Good, said) => said,
+        (undelivered, _) => undelivered,
+    }
+}
+
 /// Opens the files for the results of a grid.
 ///
 /// # Errors
@@ -417,12 +431,25 @@ pub(crate) fn document(run: &Run, verdicts: &[Verdict], format: Format, terminal
     }
 }
 
-/// Prints results. Somebody who has stopped reading (`fathom run … | head`) is no error.
+/// Prints results without control characters of foreign text. A reader that has stopped (`fathom run … | head`) is no error.
 ///
 /// # Errors
 ///
 /// Any other refusal of the system: the results are lost.
 pub(crate) fn print(text: &str) -> io::Result<()> {
+    put(&report::escape::terminal(text, Terminal::stdout().colour))
+}
+
+/// Prints a line that the next one is written over.
+///
+/// # Errors
+///
+/// As of [`print`].
+pub(crate) fn print_over(line: &str) -> io::Result<()> {
+    put(&format!("{}\r", units::printable(line)))
+}
+
+fn put(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),

@@ -6,8 +6,9 @@ use job::Plan;
 use units::Nanos;
 
 use crate::board::{Board, Totals};
-use crate::crew;
+use crate::crew::{self, Wish};
 use crate::members::Member;
+use crate::shutdown;
 use crate::signals::Signals;
 use crate::worker::Finished;
 
@@ -86,6 +87,7 @@ impl<'a> Overseer<'a> {
     }
 
     fn show_progress(&mut self, now: Instant, finished: &[Finished]) {
+        shutdown::panic_if_asked("overseer");
         let totals = self.board.totals();
         let (then, before) = std::mem::replace(&mut self.last_progress, (now, totals));
         let seconds = now.duration_since(then).as_secs_f64().max(1e-9);
@@ -121,7 +123,7 @@ impl<'a> Overseer<'a> {
 }
 
 impl crew::Overseer for Overseer<'_> {
-    fn tick(&mut self, finished: &[Finished]) -> bool {
+    fn tick(&mut self, finished: &[Finished]) -> Wish {
         let now = Instant::now();
         for one in finished.iter().skip(std::mem::replace(&mut self.noted, finished.len())) {
             self.screen.note(one);
@@ -130,7 +132,11 @@ impl crew::Overseer for Overseer<'_> {
             self.show_progress(now, finished);
         }
         self.see_to_status(now, finished);
-        self.signals.end().is_some()
+        match self.signals.end() {
+            None => Wish::GoOn,
+            Some(_) if self.signals.gives_up() => Wish::Abandon,
+            Some(_) => Wish::Stop,
+        }
     }
 }
 

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use drive::{Failure, FailureCause};
 use job::{BlockSizes, Direction, Engine, Job, Plan, Size};
 use units::{Bytes, Nanos, grouped};
-use workload::OpKind;
+use workload::{OpKind, Operations};
 
+use crate::device_state;
 use crate::growth::Growth;
 use crate::members::Member;
 use crate::modelled::{self, Fitting};
@@ -167,7 +168,7 @@ pub(crate) fn dry_run(plan: &Plan, members: &[Member], growths: &[Growth], dange
                 None => "file to be made",
             };
             let end = extent.start.saturating_add(extent.length);
-            let what = if job.pattern.direction.changes_data() && !job.verify.only { "WRITES" } else { "reads" };
+            let what = if Operations::of(job).changes_data() { "WRITES" } else { "reads" };
             let _ = writeln!(
                 text,
                 "{}.{}: {what} {} ({state}), bytes {} to {}",
@@ -240,12 +241,17 @@ pub(crate) fn failure(failure: &Failure, member: &Member, engine: Engine) -> Str
     match &failure.cause {
         FailureCause::Errno(errno) => {
             let reason = std::io::Error::from_raw_os_error(*errno);
-            let known = if engine == Engine::Nbd { remedy_of_export(*errno) } else { remedy(decision.kind, *errno) };
+            let known = match engine {
+                Engine::Nbd => remedy_of_export(*errno),
+                _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, *errno)),
+            };
             let remedy = known.map(|remedy| format!("; {remedy}"));
             format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
         }
         FailureCause::EndOfFile => {
-            format!("{place} failed: it lies at or beyond the end; use a smaller size or offset")
+            let state = if engine == Engine::Nbd { None } else { device_state::remedy(path, decision.kind) };
+            let remedy = state.unwrap_or("use a smaller size or offset");
+            format!("{place} failed: it lies at or beyond the end; {remedy}")
         }
         FailureCause::Mismatch(mismatch) => format!("verification of {path} failed: {mismatch}"),
     }

@@ -2,15 +2,19 @@
 
 use std::path::Path;
 
+use drive::{Ending, Verification};
 use engine::files::FileKind;
-use job::{Engine, Plan};
-use record::{Asked, DiskUse, Evidence, Host, Model, Note, Outcome, Run, TargetFacts, TargetKind, Tool};
+use job::{Direction, Engine, Job, Plan, VerifyMethod};
+use record::{
+    Asked, DiskUse, Evidence, Host, Model, Note, Outcome, Run, StuckOperation, TargetFacts, TargetKind, Tool,
+    Unchecked, Verified,
+};
 use units::Nanos;
 
 use crate::board::Board;
 use crate::members::Member;
 use crate::surroundings::Surroundings;
-use crate::worker::{self, Finished};
+use crate::worker::{self, Finished, Stuck};
 
 /// What is known of a run beside its workers.
 pub(crate) struct Frame<'a> {
@@ -69,7 +73,7 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
     let (now, utc_offset_s) = frame.scene.now();
     let workers: Vec<_> = frame.members.iter().map(|member| one(frame, board, finished, member, now)).collect();
     let failed = workers.iter().any(|worker| worker.error != 0);
-    Run {
+    let run = Run {
         schema: record::SCHEMA,
         tool: tool(),
         started_unix_ms: frame.started_unix_ms,
@@ -93,10 +97,35 @@ pub(crate) fn run(frame: &Frame<'_>, board: &Board, finished: &[Finished], stand
             Stand::Over if failed => Outcome::Failed,
             Stand::Over => Outcome::Completed,
         },
+        stuck: stuck(frame.plan, frame.members, finished),
         quotes: Vec::new(),
         repeat: None,
-        stuck: Vec::new(),
-    }
+    };
+    if has_hidden(frame.plan) { record::printable(run) } else { run }
+}
+
+/// Whether a name in the jobs has characters that would do something to a terminal.
+fn has_hidden(plan: &Plan) -> bool {
+    let hidden = |text: &String| text.chars().any(units::is_hidden);
+    plan.globals.iter().chain(plan.jobs.iter().flat_map(|job| &job.echo)).any(|(_, value)| hidden(value))
+        || plan.jobs.iter().any(|job| hidden(&job.name))
+}
+
+/// What workers were still waiting for in the end.
+pub(crate) fn stuck(plan: &Plan, members: &[Member], finished: &[Finished]) -> Vec<StuckOperation> {
+    let of = |one: &Finished, stuck: &Stuck| {
+        let member = &members[one.number];
+        let file = member.files.files.get(stuck.file as usize).map(|file| file.path.clone());
+        StuckOperation {
+            job: plan.jobs[member.job].name.clone(),
+            file: file.unwrap_or_default(),
+            kind: stuck.kind,
+            offset: stuck.offset,
+            length: stuck.length,
+            waited_ns: stuck.waited.get(),
+        }
+    };
+    finished.iter().flat_map(|one| one.stuck.iter().map(move |stuck| of(one, stuck))).collect()
 }
 
 /// This program.
@@ -118,9 +147,36 @@ fn one<'a>(frame: &Frame<'a>, board: &Board, finished: &[Finished], member: &Mem
         eta_s: 0,
         error: end.map_or(0, Finished::errno),
         evidence: Evidence { targets: targets(frame, member) },
+        verified: end.filter(|_| matches!(frame.scene, Scene::Host(_))).and_then(|end| verified(job, end)),
         summary,
-        verified: None,
     }
+}
+
+/// What a worker verified; `None` where its job does not verify, or had nothing to.
+fn verified(job: &Job, end: &Finished) -> Option<Verified> {
+    let method = job.verify.method?;
+    let ending = end.ending?;
+    let Verification { written, checked, mismatches, nonce } = end.verification;
+    let only_checks = job.verify.only || job.pattern.direction == Direction::Read;
+    if written == 0 && !only_checks {
+        return None;
+    }
+    let whole = match ending {
+        // What an earlier run wrote may be more than this one was to read.
+        _ if only_checks => checked > 0 && (ending == Ending::Complete || !job.verify.only),
+        _ => checked >= written,
+    };
+    let (unchecked, checked) = match ending {
+        _ if job.engine.engine == Engine::Null => (Some(Unchecked::NullEngine), 0),
+        _ if method == VerifyMethod::Null => (Some(Unchecked::NullMethod), 0),
+        _ if whole => (None, checked),
+        _ if !only_checks && !job.verify.do_verify => (Some(Unchecked::DoVerify), checked),
+        Ending::Stopped => (Some(Unchecked::Stopped), checked),
+        Ending::Runtime => (Some(Unchecked::Runtime), checked),
+        Ending::Complete if only_checks && end.summary.errors == 0 => (Some(Unchecked::Nothing), checked),
+        Ending::Complete | Ending::Failed => (Some(Unchecked::Failed), checked),
+    };
+    Some(Verified { written, checked, mismatches, nonces: nonce.into_iter().collect(), unchecked })
 }
 
 /// The jobs as they were asked for.

@@ -1,9 +1,12 @@
 //! `fathom run`: measure real devices and files; and the way from words to an exit code that `sim` has too.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 
 use analyse::{Verdict, analyse};
 use engine::files::Layout;
+use engine::gate::Gate;
 use job::{Dialect, Plan};
 use record::{Repeat, Run};
 use report::{Event, Repeats};
@@ -15,18 +18,19 @@ use crate::events::Events;
 use crate::exit::Exit;
 use crate::growth::Growth;
 use crate::keep::{self, Keeping, Keepsake};
-use crate::measure::{self, Request, Show};
+use crate::measure::{self, Measurement, Request, Show};
 use crate::members::Member;
 use crate::modelled::Pace;
 use crate::onlookers::Invited;
 use crate::outputs::{self, OF_A_RUN, Output};
 use crate::refusal::Refusal;
 use crate::seeds::Seeds;
+use crate::shutdown;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell, why};
 use crate::trial::{Ready, Trial};
 use crate::worker::{Finished, unix_ms};
-use crate::{dump, growth, layout, preview, safety};
+use crate::{dump, growth, layout, preview, results, safety};
 
 /// Measures.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
@@ -36,7 +40,7 @@ pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -
 /// Reads, checks, measures, keeps, explains; on models in real or in virtual time.
 pub(crate) fn carry_out(options: &RunOptions, jobs: &[String], words: &[String], pace: Pace) -> Result<Exit, Exit> {
     let trials = Trial::all(options, jobs, pace)?;
-    let ready: Result<Vec<Ready>, Refusal> = trials.iter().map(|trial| trial.ready(options, 0)).collect();
+    let ready: Result<Vec<Ready>, Refusal> = trials.iter().map(|trial| trial.ready(0)).collect();
     let ready = ready.map_err(Refusal::told)?;
     if options.of_jobs.explain {
         return Ok(outputs::say(&ready.iter().map(|ready| preview::jobs(ready.plan())).collect::<String>()));
@@ -51,11 +55,12 @@ pub(crate) fn carry_out(options: &RunOptions, jobs: &[String], words: &[String],
     }
     let opened = open_outputs(options).map_err(|problem| Refusal::Words(vec![problem]).told());
     let (mut files, events, invited) = opened?;
-    let signals = Signals::listen()?;
+    let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let display = Display::new(options.conduct.progress, events).shown_to(invited);
     let mut session = Session { options, words, signals: &signals, display, taken: Vec::new() };
     let broken = session.all(&trials, ready);
     let Session { taken, display, .. } = session;
+    signals.conclude();
     let problem = display.end().problem();
     match broken {
         Some(exit) if taken.is_empty() => Err(exit),
@@ -73,17 +78,35 @@ pub(crate) struct Checked {
     pub(crate) growths: Vec<Growth>,
     /// Why it must not begin, a line each.
     pub(crate) dangers: Vec<String>,
+    /// What it may write to.
+    gate: Arc<Gate>,
 }
 
 impl Checked {
-    pub(crate) fn of(plan: &Plan, members: Vec<Member>, seeds: Seeds, allow_destroy: &[PathBuf]) -> Self {
+    pub(crate) fn of(plan: &Plan, members: Vec<Member>, seeds: Seeds, gate: &Arc<Gate>) -> Self {
         let layouts = layout::wanted(plan, &members, seeds);
         let growths = growth::of(&layouts);
-        let mut dangers = safety::check(plan, &members, allow_destroy);
+        let mut dangers = safety::check(plan, &members, gate);
         dangers.extend(growth::against_no_creation(plan, &members));
-        dangers.extend(growth::against_surprise(&growths, allow_destroy));
+        dangers.extend(growth::against_surprise(&growths, gate));
         dangers.extend(layout::without_room(&layouts));
-        Self { members, layouts, growths, dangers }
+        let mut known = BTreeSet::new();
+        dangers.retain(|danger| known.insert(danger.clone()));
+        Self { members, layouts, growths, dangers, gate: Arc::clone(gate) }
+    }
+
+    /// Measures.
+    ///
+    /// # Errors
+    ///
+    /// As for [`measure::measure`].
+    pub(crate) fn measure(
+        &self,
+        request: &Request<'_>,
+        signals: &Signals,
+        show: &mut dyn Show,
+    ) -> Result<Measurement, engine::Error> {
+        measure::measure(request, &self.gate, signals, show)
     }
 
     /// Measures as one run of many, whose command line and status nobody asks for.
@@ -108,7 +131,7 @@ impl Checked {
             status_every: None,
             interval,
         };
-        let measured = measure::measure(&request, signals, show).map_err(|error| vec![error.to_string()])?;
+        let measured = self.measure(&request, signals, show).map_err(|error| vec![error.to_string()])?;
         let failures = failures(plan, &self.members, &measured.finished);
         if failures.is_empty() { Ok(measured.run) } else { Err(failures) }
     }
@@ -144,14 +167,14 @@ impl Session<'_> {
     /// All trials in turns, as often as is asked for or until somebody wants it to end. Returns why it ended before.
     fn all(&mut self, trials: &[Trial], ready: Vec<Ready>) -> Option<Exit> {
         let mut ready = ready.into_iter();
-        let again = |trial: &Trial, round| match trial.ready(self.options, round) {
+        let again = |trial: &Trial, round| match trial.ready(round) {
             Ok(ready) if ready.dangers().is_empty() => Ok(ready),
             Ok(ready) => Err(Exit::environment(&ready.dangers().join("\nfathom: "))),
             Err(refusal) => Err(Exit::environment(&refusal.line())),
         };
         for round in 0..self.options.repeat.unwrap_or(1) {
             for (index, trial) in trials.iter().enumerate() {
-                if !self.taken.is_empty() && self.signals.end().is_some() {
+                if !self.taken.is_empty() && (self.signals.end().is_some() || shutdown::is_stuck()) {
                     return None;
                 }
                 let taken = match ready.next().map_or_else(|| again(trial, round), Ok) {
@@ -231,10 +254,11 @@ fn conclude(
     let (results, keepings): (Vec<_>, Vec<_>) =
         taken.into_iter().map(|taken| ((taken.trial, taken.run, taken.verdicts), taken.keeping)).unzip();
     let results = Results::of(options, trials, results);
+    // Files first: the reader of standard output may have stopped.
+    let unwritten: Vec<String> = files.iter_mut().filter_map(|file| results.write(file).err()).collect();
     let unprinted = outputs::print(&results.document(options.format)).err();
     let unprinted = unprinted.map(|error| format!("standard output: {}", why(&error)));
-    let written = files.iter_mut().map(|file| results.write(file).err());
-    let unwritten: Vec<String> = written.flatten().chain(events).chain(unprinted).collect();
+    let unwritten: Vec<String> = unwritten.into_iter().chain(events).chain(unprinted).collect();
     unwritten.iter().chain(&failures).for_each(|problem| tell(&format!("fathom: {problem}\n")));
     match &results {
         Results::One(..) => drop(keep::tell(keepings.into_iter().flatten().next())),
@@ -300,10 +324,23 @@ pub(crate) fn failures(plan: &Plan, members: &[Member], finished: &[Finished]) -
         lines.extend(
             one.failures.iter().map(|failure| format!("{name}: {}", preview::failure(failure, member, engine))),
         );
+        let stuck = results::stuck(plan, members, std::slice::from_ref(one));
+        lines.extend(stuck.iter().take(STUCK_TOLD).map(|stuck| format!("{name}: {}", report::stuck_line(stuck))));
         let untold = one.summary.errors.saturating_sub(one.failures.len() as u64);
         if untold > 0 && !one.failures.is_empty() {
             lines.push(format!("{name}: {untold} more operations failed"));
         }
+        if stuck.len() > STUCK_TOLD {
+            lines.push(format!("{name}: {} more operations have not completed", stuck.len() - STUCK_TOLD));
+        }
+    }
+    if finished.iter().any(|one| !one.stuck.is_empty()) {
+        lines.push(
+            "help: check the device or its server (see dmesg), or wait longer for it with --grace DURATION".to_owned(),
+        );
     }
     lines
 }
+
+/// How many stuck operations of one worker are told one by one.
+const STUCK_TOLD: usize = 4;

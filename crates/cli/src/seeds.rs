@@ -1,5 +1,7 @@
 //! Which seed a job gets.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use job::{Job, Plan};
 use units::random::mix;
 
@@ -33,6 +35,15 @@ impl Seeds {
         }
     }
 
+    /// A number that no other run has, for the headers of verified blocks. Not from the seed: a run with the same seed
+    /// must not take the blocks of an earlier one for its own.
+    pub(crate) fn nonce() -> u32 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let drawn = mix(now.as_nanos() as u64, u64::from(std::process::id())) >> 33;
+        // 31 bits, as job options have. Zero stands for none.
+        (drawn as u32).max(1)
+    }
+
     /// The seed of a job.
     pub(crate) fn of(self, job: &Job) -> u64 {
         if job.pattern.randrepeat { self.repeated } else { self.fresh }
@@ -47,6 +58,12 @@ impl Seeds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_runs_draw_different_nonces() {
+        let drawn: std::collections::BTreeSet<u32> = (0..100).map(|_| Seeds::nonce()).collect();
+        assert!(drawn.len() > 90 && !drawn.contains(&0), "{drawn:?}");
+    }
 
     #[test]
     fn a_given_seed_is_everybodys() {

@@ -107,7 +107,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         return Ok(outputs::say(&points.iter().map(|point| told(point, options)).collect::<String>()));
     }
     let mut files = outputs::open_for_grid(options).map_err(|problem| unsimulated(&problem))?;
-    let signals = Signals::listen()?;
+    let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let began_unix_ms = unix_ms();
     let simulated = on_all_processors(&points, |(settings, scene)| {
         // Who wants it to end wants no rows of nothing.
@@ -120,6 +120,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         Some(GridPoint { settings: settings.clone(), run, verdicts })
     });
     let simulated: Vec<GridPoint> = simulated.into_iter().flatten().collect();
+    signals.conclude();
     if signals.end().is_some() {
         let (begun, all) = (simulated.len(), points.len());
         tell(&format!("fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short\n"));
@@ -128,8 +129,8 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         let name = trial::name_of(jobs, &points[0].1.plan);
         Keepsake { job: outside.written(jobs), ..of_grid(&name, &simulated, words, began_unix_ms) }.keep()
     });
-    let said = outputs::say(&outputs::grid_document(&simulated, options.format));
-    let delivered = outputs::deliver(&mut files, said, |file| file.write_grid(&simulated));
+    let text = outputs::grid_document(&simulated, options.format);
+    let delivered = outputs::deliver_and_say(&mut files, &text, |file| file.write_grid(&simulated));
     keep::tell(keeping);
     Ok(signals.end().map_or(delivered, Exit::Signal))
 }

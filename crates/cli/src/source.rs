@@ -1,10 +1,11 @@
 //! What the job language needs from the outside.
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use job::{Dialect, Words};
+
+use crate::input;
 
 /// Job files from the disk, variables from the environment, figures from this host. A file is read once: who asks again
 /// gets the same, of standard input too.
@@ -27,16 +28,6 @@ impl Outside {
         }
         written
     }
-
-    fn read_anew(path: &str) -> Result<Vec<u8>, String> {
-        let mut text = Vec::new();
-        let outcome = if path == "-" {
-            std::io::stdin().lock().read_to_end(&mut text).map(drop)
-        } else {
-            std::fs::read(path).map(|read| text = read)
-        };
-        outcome.map(|()| text).map_err(|error| reason(&error))
-    }
 }
 
 impl job::Source for Outside {
@@ -45,13 +36,17 @@ impl job::Source for Outside {
         if let Some((_, text)) = texts.iter().find(|(known, _)| known == path) {
             return Ok(text.clone());
         }
-        let text = Self::read_anew(path)?;
+        let text = input::read(Path::new(path), input::JOB_TEXT).map_err(|error| reason(&error))?;
         texts.push((path.to_owned(), text.clone()));
         Ok(text)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+        std::env::var(name).ok()
+    }
+
+    fn is_not_text(&self, name: &str) -> bool {
+        matches!(std::env::var(name), Err(std::env::VarError::NotUnicode(_)))
     }
 
     fn page_size_bytes(&self) -> u64 {

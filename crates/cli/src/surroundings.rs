@@ -14,11 +14,13 @@ use crate::members::Member;
 use crate::results::target_kind;
 
 /// Observed before a run, and asked during it and after.
+#[derive(Clone)]
 pub(crate) struct Surroundings {
     targets: BTreeMap<String, TargetFacts>,
     disks: Vec<Disk>,
 }
 
+#[derive(Clone)]
 struct Disk {
     name: String,
     number: Number,
@@ -82,6 +84,14 @@ impl Surroundings {
         {
             self.disks.push(Disk { name: disk.name, number: disk.number, before, since: Instant::now() });
         }
+    }
+
+    /// Counts the requests that the devices have completed.
+    pub(crate) fn completions(&self) -> Box<dyn Fn() -> u64 + Send + Sync> {
+        let numbers: Vec<Number> = self.disks.iter().map(|disk| disk.number).collect();
+        let completed =
+            |number: &Number| probe::counters(root(), *number).map_or(0, |seen| seen.read_ios + seen.write_ios);
+        Box::new(move || numbers.iter().map(completed).sum())
     }
 
     /// Looks at the files once more, at the end.

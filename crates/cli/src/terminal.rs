@@ -51,8 +51,19 @@ fn width_of_terminal() -> Option<usize> {
 
 /// Tells people something on standard error. That nobody can be told, as standard error is full or closed, must neither
 /// end a run nor lose its results. While the terminal shows a full screen it waits until that is gone.
+///
+/// Whatever others put into it (names, messages of servers) does nothing to the terminal.
 pub(crate) fn tell(text: &str) {
+    let text = &report::escape::terminal(text, Terminal::stderr().colour);
     if !live::hold(text) {
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+}
+
+/// Writes `text` over the line of progress, which ends without a line break; nothing leaves it clean.
+pub(crate) fn tell_over(text: &str) {
+    let text = format!("\r\x1b[2K{}", units::printable(text));
+    if !live::hold(&text) {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 }

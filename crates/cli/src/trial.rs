@@ -1,7 +1,9 @@
 //! Jobs that `run` and `sim` carry out, on this host or on modelled volumes, once or several times.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use engine::gate::Gate;
 use job::{Dialect, Plan, Words};
 use store::Kind;
 
@@ -31,6 +33,7 @@ pub(crate) struct Trial {
     plan: Plan,
     place: Place,
     seeds: Seeds,
+    gate: Arc<Gate>,
 }
 
 /// Where jobs are carried out.
@@ -44,7 +47,9 @@ impl Trial {
     /// What is wrong with the jobs is on standard error.
     pub(crate) fn all(options: &RunOptions, jobs: &[String], pace: Pace) -> Result<Vec<Self>, Exit> {
         let lots = if options.repeat.is_some() { one_for_each_file(jobs)? } else { vec![jobs.to_vec()] };
-        let trials: Result<Vec<Self>, Exit> = lots.iter().map(|words| Self::read(options, words, pace)).collect();
+        let gate = options.conduct.gate();
+        let trials: Result<Vec<Self>, Exit> =
+            lots.iter().map(|words| Self::read(options, words, pace, &gate)).collect();
         let mut trials = trials?;
         for (trial, salt) in trials.iter_mut().zip(std::process::id()..) {
             trial.series = store::series_name(&trial.name, unix_ms(), salt);
@@ -52,7 +57,7 @@ impl Trial {
         Ok(trials)
     }
 
-    fn read(options: &RunOptions, words: &[String], pace: Pace) -> Result<Self, Exit> {
+    fn read(options: &RunOptions, words: &[String], pace: Pace, gate: &Arc<Gate>) -> Result<Self, Exit> {
         let (around, outside) = (sim::around(options.on.as_deref()), Outside::default());
         let parsed = job::parse_job_arguments(words, &options.of_jobs.section, &around, Dialect::Strict, &outside);
         diagnostics::print(&parsed.diagnostics);
@@ -68,12 +73,13 @@ impl Trial {
         let kind = if matches!(place, Place::Models(Pace::Virtual)) { Kind::Sim } else { Kind::Run };
         let (name, written) = (name_of(words, &plan), outside.written(words));
         let (series, seeds) = (String::new(), Seeds::new(options.conduct.seed));
-        Ok(Self { kind, name, series, written, plan, place, seeds })
+        let gate = Arc::clone(gate);
+        Ok(Self { kind, name, series, written, plan, place, seeds, gate })
     }
 
     /// Ready to be carried out for the first time (0) or again, then from another seed: repeats in virtual time would be
     /// the same to the last bit, and caches remember where reads went.
-    pub(crate) fn ready(&self, options: &RunOptions, round: u32) -> Result<Ready, Refusal> {
+    pub(crate) fn ready(&self, round: u32) -> Result<Ready, Refusal> {
         let again = || Seeds::new(Some(self.seeds.printed(&self.plan).wrapping_add(u64::from(round))));
         let seeds = if round == 0 { self.seeds } else { again() };
         let plan = self.plan.clone();
@@ -85,7 +91,7 @@ impl Trial {
                 if !unfit.is_empty() {
                     return Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(&plan)).collect()));
                 }
-                let checked = Checked::of(&plan, members, seeds, &options.conduct.allow_destroy);
+                let checked = Checked::of(&plan, members, seeds, &self.gate);
                 Stage::Host(plan, checked)
             }
         };
@@ -180,7 +186,7 @@ impl Ready {
         show: &mut dyn Show,
     ) -> Result<Measurement, engine::Error> {
         match &self.stage {
-            Stage::Host(..) => measure::measure(request, signals, show),
+            Stage::Host(_, checked) => checked.measure(request, signals, show),
             Stage::Models(scene, pace) => Ok(modelled::measure(request, &scene.fitting, *pace, signals, show)),
         }
     }

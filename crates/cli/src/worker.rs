@@ -1,17 +1,20 @@
 //! One worker's thread: from its files to its results.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use drive::{Ending, Failure, FailureCause, Stop};
+use drive::{Abandoned, Ending, Failure, FailureCause, Stop, Verification};
 use engine::files::{self, Access, Advice};
+use engine::gate::Gate;
 use engine::probe::Usage;
-use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor};
+use engine::{Call, CallKind, Clock, EngineKind, MemoryKind, Setup, Visitor};
 use job::{Arrivals, BlockSizes, Dialect, Engine, Job, Memory, VerifyMethod};
 use meter::{LogOptions, Meter, Summary};
-use target::Target;
+use record::StuckKind;
+use target::{Kind, Target};
 use units::Nanos;
-use workload::Issuer;
+use workload::{Issuer, OpKind, Operations};
 
 use crate::board::{Board, SeatWatch};
 use crate::exit::Exit;
@@ -19,20 +22,25 @@ use crate::layout::Unmade;
 use crate::logs::LogFiles;
 use crate::members::Member;
 use crate::seeds::Seeds;
+use crate::shutdown;
 
 /// What all workers share.
-pub(crate) struct Shared<'a> {
+pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) seeds: Seeds,
     /// Trims of regular files punch holes in our own dialect, and fail in fio's.
     pub(crate) dialect: Dialect,
-    pub(crate) board: &'a Board,
+    /// What blocks are marked with whose job gives no `verify_nonce`; zero for nothing, as fio's runs are.
+    pub(crate) nonce: u32,
+    pub(crate) board: Arc<Board>,
     /// [`SeatWatch::turn`].
     pub(crate) turn: Option<Nanos>,
     /// Length of the intervals of the series.
     pub(crate) interval: Nanos,
     /// Files that could not be made.
-    pub(crate) unmade: &'a Unmade,
+    pub(crate) unmade: Unmade,
+    /// What may be written to.
+    pub(crate) gate: Arc<Gate>,
 }
 
 /// One worker at the end.
@@ -44,6 +52,8 @@ pub(crate) struct Finished {
     pub(crate) summary: Summary,
     /// Why it ended; `None` if it could not begin.
     pub(crate) ending: Option<Ending>,
+    /// What it wrote and verified.
+    pub(crate) verification: Verification,
     /// Its first failures.
     pub(crate) failures: Vec<Failure>,
     /// Why it could not begin, or what went wrong beside its operations.
@@ -52,17 +62,66 @@ pub(crate) struct Finished {
     pub(crate) started_unix_ms: u64,
     /// Its thread's number.
     pub(crate) thread: u32,
+    /// What it was still waiting for when it was no longer waited for.
+    pub(crate) stuck: Vec<Stuck>,
+}
+
+/// Something that a target had not answered when the run ended without it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stuck {
+    pub(crate) kind: StuckKind,
+    /// Which of the worker's files.
+    pub(crate) file: u32,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+    /// How long it had been waiting.
+    pub(crate) waited: Nanos,
+}
+
+impl Stuck {
+    /// A system call that has not returned by `now`.
+    pub(crate) fn of_call(call: &Call, now: Nanos) -> Self {
+        let kind = match call.kind {
+            CallKind::Open => StuckKind::Open,
+            CallKind::Close => StuckKind::Close,
+            CallKind::Operation(Kind::Read) => StuckKind::Read,
+            CallKind::Operation(Kind::Write) => StuckKind::Write,
+            CallKind::Operation(Kind::Trim) => StuckKind::Trim,
+            CallKind::Operation(Kind::Sync) => StuckKind::Fsync,
+            CallKind::Operation(Kind::DataSync) => StuckKind::Fdatasync,
+        };
+        let (file, offset, length) = (call.file, call.offset, call.length);
+        Self { kind, file, offset, length, waited: now.since(call.since) }
+    }
+}
+
+impl From<&Abandoned> for Stuck {
+    fn from(Abandoned { decision, waited }: &Abandoned) -> Self {
+        let kind = match decision.kind {
+            OpKind::Read => StuckKind::Read,
+            OpKind::Write => StuckKind::Write,
+            OpKind::Trim => StuckKind::Trim,
+            OpKind::Sync => StuckKind::Fsync,
+            OpKind::DataSync => StuckKind::Fdatasync,
+        };
+        let (file, offset, length) = (decision.file, decision.offset, decision.length);
+        Self { kind, file, offset, length, waited: *waited }
+    }
 }
 
 impl Finished {
     /// The error number that its result carries, zero for none.
     pub(crate) fn errno(&self) -> i32 {
-        self.trouble.as_ref().map_or(self.summary.first_error, |trouble| trouble.errno)
+        match &self.trouble {
+            Some(trouble) => trouble.errno,
+            None if self.summary.first_error == 0 && !self.stuck.is_empty() => ETIMEDOUT,
+            None => self.summary.first_error,
+        }
     }
 
     /// How bad its end is; `None` where all went well or was to be passed over (`continue_on_error`).
     pub(crate) fn exit(&self, job: &Job) -> Option<Exit> {
-        if self.trouble.is_some() {
+        if self.trouble.is_some() || !self.stuck.is_empty() {
             return Some(Exit::Environment);
         }
         let mismatch = self.failures.iter().any(|failure| matches!(failure.cause, FailureCause::Mismatch(_)));
@@ -84,6 +143,8 @@ pub(crate) struct Trouble {
 }
 
 const EINVAL: i32 = 22;
+/// What stands in results for an operation that was never answered.
+const ETIMEDOUT: i32 = 110;
 
 impl Trouble {
     pub(crate) fn new(text: impl Into<String>) -> Self {
@@ -104,8 +165,10 @@ impl From<&engine::Error> for Trouble {
 }
 
 /// Runs one member to its end. `start` is called when it is ready, and returns when all of its stage are.
-pub(crate) fn run(member: &Member, job: &Job, shared: &Shared<'_>, stop: &Stop, start: &dyn Fn()) -> Finished {
+pub(crate) fn run(member: &Member, job: &Job, shared: &Shared, stop: &Stop, start: &dyn Fn()) -> Finished {
     let mut finished = Finished { number: member.number, thread: thread_id(), ..Finished::default() };
+    shared.board.seat(member.number).set_thread(finished.thread);
+    shutdown::panic_if_asked(&format!("worker {}", job.name));
     if let Err(trouble) = attempt(member, job, shared, stop, start, &mut finished) {
         finished.trouble = Some(trouble);
     }
@@ -116,7 +179,7 @@ pub(crate) fn run(member: &Member, job: &Job, shared: &Shared<'_>, stop: &Stop, 
 fn attempt(
     member: &Member,
     job: &Job,
-    shared: &Shared<'_>,
+    shared: &Shared,
     stop: &Stop,
     start: &dyn Fn(),
     finished: &mut Finished,
@@ -127,17 +190,22 @@ fn attempt(
     engine::thread::exact_timers()?;
     pin(member, job)?;
     let seed = shared.seeds.of(job);
-    let job = &verifiable(job);
+    let job = &verifiable(job, shared);
     let issuer = Issuer::new(job, member.worker(), &member.files.layout(), seed)
         .map_err(|error| Trouble::new(error.to_string()))?;
     let files = open(member, job, shared)?;
     let mut logs = LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?;
-    let setup = setup(job, &issuer, shared.clock);
-    let meter = Meter::new(meter_options(job, shared.interval, shared.board.workers()));
-    let worker = drive::Worker::new(issuer, meter, policy(member, job, seed));
     let seat = shared.board.seat(member.number);
-    let used_before = Usage::default();
-    let watch = SeatWatch { board: shared.board, seat, logs: logs.as_mut(), used_before, turn: shared.turn };
+    let in_call = Some(Arc::clone(seat.in_call()));
+    let setup = Setup { in_call, ..setup(job, &issuer, shared.clock) };
+    let meter = Meter::new(meter_options(job, shared.interval, shared.board.workers()));
+    let strict = shared.dialect == Dialect::Strict;
+    let policy =
+        drive::Policy { verify_after_runtime: strict, settle_before_verify: strict, ..policy(member, job, seed) };
+    let worker = drive::Worker::new(issuer, meter, policy);
+    let (used_before, account_at) = (Usage::default(), Nanos::ZERO);
+    let watch =
+        SeatWatch { board: &shared.board, seat, logs: logs.as_mut(), used_before, turn: shared.turn, account_at };
     engine::with_target(&setup, files, Drive { worker, stop, watch, start, finished })?;
     match logs.map(LogFiles::finish) {
         Some(Err(text)) => Err(Trouble { text, errno: 0 }),
@@ -145,13 +213,27 @@ fn attempt(
     }
 }
 
-/// A job that reads back and takes all for good where there is no device that could give anything back, as with fio.
-fn verifiable(job: &Job) -> Job {
+/// A job as it is verified: with a nonce, and as fio does it where fio's rules hold. Where no device could give anything
+/// back, all is taken for good, as by fio.
+fn verifiable(job: &Job, shared: &Shared) -> Job {
     let mut job = job.clone();
     if job.engine.engine == Engine::Null {
         job.verify.method = job.verify.method.map(|_| VerifyMethod::Null);
     }
+    if job.pattern.direction.writes() && !job.verify.only {
+        job.verify.nonce.get_or_insert(shared.nonce);
+    }
+    if shared.dialect == Dialect::Fio && never_verified_by_fio(&job) {
+        job.verify.do_verify = false;
+    }
     job
+}
+
+/// Whether fio 3.33 goes on writing until the runtime is over, and then reads nothing back: where one operation at a time
+/// is in flight whatever the depth.
+pub(crate) fn never_verified_by_fio(job: &Job) -> bool {
+    let queues = job.engine.engine.is_async() && (job.engine.engine != Engine::Null || job.pace.iodepth > 1);
+    job.extent.time_based && job.pattern.direction.writes() && !queues
 }
 
 /// What is done with the target, compiled once for each engine.
@@ -171,6 +253,7 @@ impl Visitor for Drive<'_> {
         start();
         watch.seat.set_running(true);
         finished.started_unix_ms = unix_ms();
+        watch.seat.set_started_unix_ms(finished.started_unix_ms);
         watch.used_before = Usage::of_thread();
         drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut watch);
         let used = watch.used();
@@ -180,7 +263,19 @@ impl Visitor for Drive<'_> {
         finished.summary = worker.meter_mut().finished();
         finished.summary.cpu = used;
         finished.ending = worker.ending();
+        finished.verification = worker.verification();
         finished.failures = worker.failures().to_vec();
+        finished.stuck = worker.abandoned().iter().map(Stuck::from).collect();
+        if finished.stuck.is_empty() {
+            // Closing files may hang as well.
+            watch.seat.publish_last(finished.summary.clone());
+            watch.seat.in_call().enter(Call { kind: CallKind::Close, file: 0, offset: 0, length: 0, since: now });
+            drop(target);
+            watch.seat.in_call().leave();
+        } else {
+            // To drop it would be to wait for what is in flight, for which the kernel needs its buffers.
+            std::mem::forget(target);
+        }
     }
 }
 
@@ -195,12 +290,12 @@ fn pin(member: &Member, job: &Job) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::File>, Trouble> {
+fn open(member: &Member, job: &Job, shared: &Shared) -> Result<Vec<files::File>, Trouble> {
     if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
         return Ok(Vec::new());
     }
     let direction = job.pattern.direction;
-    let writes = direction.changes_data() && !job.verify.only;
+    let writes = Operations::of(job).changes_data();
     let access = Access {
         read: direction.reads() || job.verify.method.is_some() || job.engine.engine == Engine::Mmap,
         write: writes,
@@ -210,13 +305,18 @@ fn open(member: &Member, job: &Job, shared: &Shared<'_>) -> Result<Vec<files::Fi
             job::OpenSync::Sync => files::OpenSync::Sync,
             job::OpenSync::Dsync => files::OpenSync::Dsync,
         },
-        create: writes && job.files.allow_file_create,
         punch_holes: shared.dialect == Dialect::Strict,
     };
     let mut opened = Vec::with_capacity(member.files.files.len());
     let limited = job.files.openfiles.is_some_and(|most| (most as usize) < member.files.files.len());
-    for planned in &member.files.files {
-        let file = files::open(Path::new(&planned.path), access)?;
+    let in_call = shared.board.seat(member.number).in_call();
+    for (index, planned) in (0..).zip(&member.files.files) {
+        let since = shared.clock.now();
+        in_call.enter(Call { kind: CallKind::Open, file: index, offset: 0, length: 0, since });
+        let path = Path::new(&planned.path);
+        let file = if writes { shared.gate.open(path, access) } else { files::open(path, access) };
+        in_call.leave();
+        let file = file?;
         if access.direct {
             file.check_block(block_unit(job))?;
         }
@@ -284,6 +384,7 @@ fn setup(job: &Job, issuer: &Issuer, clock: Clock) -> Setup {
         sqpoll: options.sqthread_poll,
         sqpoll_cpu: options.sqthread_poll_cpu,
         uri: options.uri.clone(),
+        writes: Operations::of(job).changes_data(),
         durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),
         ..Setup::new(engine, depth(job), issuer.most_bytes(), clock)
     }
@@ -312,10 +413,11 @@ pub(crate) fn policy(member: &Member, job: &Job, seed: u64) -> drive::Policy {
             continue_on_write: job.on_error.continue_on_write,
             continue_on_verify: job.on_error.continue_on_verify,
         },
+        // As in fio; the strict dialect sets both.
+        verify_after_runtime: false,
+        settle_before_verify: false,
         verify_fatal: job.verify.fatal,
         keep_damaged: job.verify.dump,
-        settle_before_verify: false,
-        verify_after_runtime: false,
         ends_others: job.grouping.exitall,
     }
 }

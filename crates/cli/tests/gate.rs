@@ -160,7 +160,7 @@ fn junit_and_markdown_are_read_by_others() {
         [
             "testsuites 3 1 1 h&h",
             "fathom.gate read.iops>=3k ['system-out']",
-            "fathom.gate.a<b>&\"c\"? job(a<b>&\"c\"?).read.lat<=1us ['failure']",
+            "fathom.gate.a<b>&\"c\"\\u0001 job(a<b>&\"c\"\\u0001).read.lat<=1us ['failure']",
             "fathom.gate write.iops>=1 ['error']"
         ]
     );

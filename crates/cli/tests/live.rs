@@ -24,10 +24,15 @@ struct Terminal {
 impl Terminal {
     /// Runs fathom with the words of a line. The modes of the terminal are kept before and after.
     fn run(line: &str) -> Self {
+        Self::run_with("", line)
+    }
+
+    /// The same with settings of variables, as the shell takes them.
+    fn run_with(variables: &str, line: &str) -> Self {
         let scratch = Scratch::new();
         let file = |name: &str| scratch.text(name);
         let command = format!(
-            "stty cols 100 rows 30; stty -g > {}; tty > {}; sh -c 'echo $$ > {}; exec {} {line}' > {}; echo $? > {}; stty -g > {}",
+            "stty cols 100 rows 30; stty -g > {}; tty > {}; sh -c 'echo $$ > {}; {variables} exec {} {line}' > {}; echo $? > {}; stty -g > {}",
             file("before"),
             file("tty"),
             file("pid"),
@@ -155,6 +160,8 @@ fn the_terminal_is_given_back_after_a_signal() {
         let terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
         let begun = terminal.wait_for(0, ENTER);
         terminal.wait_for(begun, "IOPS");
+        // A run that is stopped before its first operation has no results.
+        std::thread::sleep(Duration::from_millis(500));
         terminal.signal(name);
         let (found, out) = terminal.end();
         assert_eq!(found, code);
@@ -225,4 +232,49 @@ fn without_a_terminal_it_is_refused_before_anything_is_touched() {
         assert!(outcome.stderr.contains(told) && outcome.stdout.is_empty(), "{words_of}: {}", outcome.stderr);
     }
     assert!(scratch.names().is_empty());
+}
+
+/// f52613e died at the second signal with the terminal raw, on its other screen and without a cursor.
+#[test]
+fn the_terminal_is_given_back_after_two_and_three_signals() {
+    for count in [2, 3] {
+        let terminal = Terminal::run(&format!("run --live {NULL} --runtime=60"));
+        let begun = terminal.wait_for(0, ENTER);
+        terminal.wait_for(begun, "IOPS");
+        std::thread::sleep(Duration::from_millis(500));
+        for _ in 0..count {
+            let _ = Command::new("kill").args(["-INT", &terminal.read("pid")]).output();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let (code, out) = terminal.end();
+        assert_eq!(code, "130");
+        assert!(count == 3 || out.contains("IOPS"), "results so far: {out}");
+    }
+}
+
+/// Not tried on f52613e, which cannot be made to panic at a given place. By its code the exit code is that of the run.
+#[test]
+fn a_screen_that_panics_gives_the_terminal_back() {
+    let terminal = Terminal::run_with("fathom_panic_at=live", &format!("run --live {NULL} --runtime=1"));
+    let (code, out) = terminal.end();
+    assert_eq!(code, "3");
+    assert!(out.contains("IOPS"), "{out}");
+}
+
+/// f52613e was killed by SIGHUP: neither printed nor saved.
+#[test]
+fn a_terminal_that_closes_leaves_the_results_in_their_file() {
+    let file = Scratch::new();
+    let mut terminal = Terminal::run(&format!("run --live {NULL} --runtime=60 -o {}", file.text("out.json")));
+    let begun = terminal.wait_for(0, ENTER);
+    terminal.wait_for(begun, "IOPS");
+    terminal.script.kill().unwrap();
+    terminal.script.wait().unwrap();
+    let began = Instant::now();
+    let saved = || std::fs::read_to_string(file.path("out.json")).unwrap_or_default();
+    while !saved().ends_with("}\n") {
+        assert!(began.elapsed() < Duration::from_secs(30), "nothing is saved");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(Json::read(&saved()).text("outcome"), "interrupted");
 }

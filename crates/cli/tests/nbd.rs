@@ -174,7 +174,7 @@ fn data_on_an_export_is_not_destroyed_unasked() {
     disk[1080..1082].copy_from_slice(b"\x53\xef");
     server.scratch.write("disk", &disk);
     let told = server.run("--rw=randwrite").expect_code(2);
-    expect(&told.stderr, &[&server.uri, "would be overwritten, but it holds data", "filesystem", "--allow-destroy="]);
+    expect(&told.stderr, &[&server.uri, "would be overwritten: it holds data", "filesystem", "--allow-destroy="]);
     let dry = server.run("--rw=randwrite --dry-run").expect_code(2);
     expect(&dry.stdout, &["a.0: WRITES nbd+unix://", "(NBD export), bytes 0 to 16,777,216", "refused: "]);
     assert_eq!(std::fs::read(server.scratch.path("disk")).expect("the image"), disk, "it was touched");

@@ -329,7 +329,7 @@ fn a_device_that_holds_data_is_not_written_to_unasked() {
     let line = format!("run gcp-pd --target {} --scale 0.001", device.path);
     for line in [line.clone(), format!("{line} --dry-run")] {
         let outcome = run(&mut suite(&scratch, &line)).expect_code(2);
-        for part in ["holds data", "ext filesystem", "--allow-destroy", "nothing was touched"] {
+        for part in ["holds data", "ext4 filesystem", "--allow-destroy", "nothing was touched"] {
             assert!(outcome.stderr.contains(part), "`{part}` is missing from {}", outcome.stderr);
         }
         assert_eq!(outcome.stderr.matches("would be overwritten").count(), 1, "{}", outcome.stderr);

@@ -4,8 +4,8 @@
 mod common;
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
+use common::host::{WakeUps, timed};
 use common::json::Json;
 use common::model::record;
 use common::{Scratch, fathom, require, run};
@@ -18,13 +18,6 @@ const DEPTHS: [u32; 3] = [1, 16, 64];
 /// enough not to reach the tail.
 const SECONDS: f64 = 2.0;
 const LAST_SHARE: f64 = 0.004;
-/// One try that agrees is enough; so many on a calm host that do not are a failure.
-const CALM_TRIES: usize = 6;
-/// So many are made before a host counts as too busy to tell.
-const TRIES: usize = 12;
-/// A host is calm while everybody else uses no more than this of a processor, the hypervisor included.
-const OTHERS_MOST: f64 = 0.1;
-
 /// What one host says of 4 KiB random reads at one depth.
 #[derive(Clone, Copy, Debug)]
 struct Figures {
@@ -82,23 +75,24 @@ fn served(volume: &str, depth: u32, secs: f64) -> Served {
 }
 
 /// How far apart fio and the simulation may be: a share of the IOPS, and of latencies a share or a time, whichever is more.
+/// Wake-ups of the host come on top.
 const IOPS_SHARE: f64 = 0.02;
 const P50: (f64, f64) = (0.03, 30.0);
 const P99: (f64, f64) = (0.1, 250.0);
 
-/// What fio and the simulation do not agree on.
-fn differences(depth: u32, served: Served, simulated: Figures) -> Vec<String> {
+/// What fio and the simulation do not agree on, beyond what the host cost both programs.
+fn differences(depth: u32, served: Served, simulated: Figures, host: WakeUps) -> Vec<String> {
     let Served { seen, late_mean_us, late_p50_us, late_p99_us } = served;
     // A reply that is late puts the next request of its slot off.
     let cycle_us = f64::from(depth) / seen.iops * 1e6;
-    let punctual_iops = f64::from(depth) / (cycle_us - late_mean_us) * 1e6;
-    let off = |iops: f64| (iops / simulated.iops - 1.0).abs();
+    let punctual_iops = f64::from(depth) / (cycle_us - late_mean_us.max(0.0) - host.mean_us) * 1e6;
+    let agrees = seen.iops * (1.0 - IOPS_SHARE)..=punctual_iops * (1.0 + IOPS_SHARE);
     let within = |us: f64, (share, least): (f64, f64)| (us * share).max(least);
-    let p50 = (seen.p50_us - simulated.p50_us, within(simulated.p50_us, P50), late_p50_us);
-    let p99 = (seen.p99_us - simulated.p99_us, within(simulated.p99_us, P99), late_p99_us);
+    let p50 = (seen.p50_us - simulated.p50_us, within(simulated.p50_us, P50), late_p50_us + host.mean_us);
+    let p99 = (seen.p99_us - simulated.p99_us, within(simulated.p99_us, P99), late_p99_us + host.p99_us);
     let beyond = |(off, within, late): (f64, f64, f64)| off < -within || off - late > within;
     let mut differences = Vec::new();
-    if off(seen.iops).min(off(punctual_iops)) > IOPS_SHARE {
+    if !agrees.contains(&simulated.iops) {
         differences.push(format!("IOPS {:.0} ({punctual_iops:.0} if punctual) for {:.0}", seen.iops, simulated.iops));
     }
     for (name, figures) in [("p50", p50), ("p99", p99)] {
@@ -113,7 +107,7 @@ fn differences(depth: u32, served: Served, simulated: Figures) -> Vec<String> {
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[track_caller]
-fn agree(volume: &str) {
+fn agree(name: &str, volume: &str) {
     require!(Fio);
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for depth in DEPTHS {
@@ -128,78 +122,40 @@ fn agree(volume: &str) {
             simulated.iops,
             closed.burst_iops
         );
-        let mut spoilt = Vec::new();
-        for _ in 0..TRIES {
-            let before = Used::now();
-            let differences = differences(depth, served(volume, depth, secs), simulated);
-            if differences.is_empty() {
-                spoilt.clear();
-                break;
-            }
-            if Used::now().by_others_since(&before) <= OTHERS_MOST {
-                spoilt.push(differences);
-            }
-            assert!(spoilt.len() < CALM_TRIES, "{volume} at {depth}: {spoilt:?}");
-        }
-    }
-}
-
-/// Processor time, in hundredths of a second.
-struct Used {
-    at: Instant,
-    /// By all, and what the hypervisor gave to others.
-    all: u64,
-    /// By this process and those that it has started and waited for.
-    ours: u64,
-}
-
-impl Used {
-    fn now() -> Self {
-        let numbers = |path: &str, from: usize, to: usize| -> u64 {
-            let text = std::fs::read_to_string(path).expect("a table of the kernel");
-            // The name of a process, in brackets, may hold blanks.
-            let line = text.lines().next().unwrap_or_default();
-            let fields = line.rsplit_once(')').map_or(line, |(_, fields)| fields).split_whitespace();
-            fields.skip(from).take(to - from).filter_map(|field| field.parse::<u64>().ok()).sum()
-        };
-        // user nice system, then idle iowait, then irq softirq steal; utime stime cutime cstime.
-        let all = numbers("/proc/stat", 1, 4) + numbers("/proc/stat", 6, 9);
-        Self { at: Instant::now(), all, ours: numbers("/proc/self/stat", 11, 15) }
-    }
-
-    /// How much of a processor others have used.
-    fn by_others_since(&self, before: &Self) -> f64 {
-        let others = (self.all - before.all).saturating_sub(self.ours - before.ours);
-        others as f64 / 100.0 / (self.at - before.at).as_secs_f64()
+        timed(&format!("{name}, depth {depth}"), || {
+            let (served, host) = WakeUps::during(|| served(volume, depth, secs));
+            let differences = differences(depth, served, simulated, host);
+            if differences.is_empty() { Ok(()) } else { Err(format!("{volume} at {depth}: {differences:?}, {host:?}")) }
+        });
     }
 }
 
 #[test]
 fn hyperdisk_agrees() {
-    agree("gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s");
+    agree("triangle::hyperdisk_agrees", "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s");
 }
 
 #[test]
 fn pd_ssd_agrees() {
-    agree("gcp/pd-ssd@2019,size=2048GB,vcpus=32");
+    agree("triangle::pd_ssd_agrees", "gcp/pd-ssd@2019,size=2048GB,vcpus=32");
 }
 
 #[test]
 fn gp3_agrees() {
-    agree("aws/gp3,size=1TiB,iops=16000");
+    agree("triangle::gp3_agrees", "aws/gp3,size=1TiB,iops=16000");
 }
 
 #[test]
 fn vultr_nvme_agrees() {
-    agree("vultr/nvme-block");
+    agree("triangle::vultr_nvme_agrees", "vultr/nvme-block");
 }
 
 #[test]
 fn vultr_hdd_agrees() {
-    agree("vultr/hdd-block");
+    agree("triangle::vultr_hdd_agrees", "vultr/hdd-block");
 }
 
 #[test]
 fn a_volume_of_one_millisecond_agrees() {
-    agree("custom,iops=5000,latency=1ms");
+    agree("triangle::a_volume_of_one_millisecond_agrees", "custom,iops=5000,latency=1ms");
 }

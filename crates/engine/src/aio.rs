@@ -4,6 +4,7 @@
 //! with the process, so that those which are there already cost no system call.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use target::{Completion, Kind, Op, Tag, Target};
@@ -13,10 +14,12 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, timespec};
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
+use crate::in_call::{Call, CallKind, InCall};
 use crate::inline;
 use crate::queue::{self, Queue};
 use crate::setup::Setup;
 use crate::slots::Slots;
+use crate::thread;
 
 const COMMAND_READ: u16 = 0;
 const COMMAND_WRITE: u16 = 1;
@@ -39,6 +42,15 @@ struct Request {
     reserved: u64,
     request_flags: u32,
     event_fd: u32,
+}
+
+impl Request {
+    /// What other threads see of it while it is handed over.
+    fn as_call(&self, since: Nanos) -> Call {
+        let kind = if self.command == COMMAND_READ { Kind::Read } else { Kind::Write };
+        let (file, length) = ((self.data >> 32) as u32, self.bytes as u32);
+        Call { kind: CallKind::Operation(kind), file, offset: self.offset as u64, length, since }
+    }
 }
 
 /// `struct io_event` of `linux/aio_abi.h`.
@@ -123,6 +135,7 @@ pub(crate) struct Aio {
     ready: Vec<Completion>,
     /// Where the kernel puts events that are waited for.
     events: Vec<Event>,
+    in_call: Arc<InCall>,
     buffers: Buffers,
     clock: Clock,
 }
@@ -140,6 +153,7 @@ impl Aio {
             slots: Slots::new(setup.depth),
             ready: Vec::with_capacity(depth),
             events: vec![Event::default(); depth],
+            in_call: setup.in_call.clone().unwrap_or_default(),
             buffers: Buffers::new(setup)?,
             clock: setup.clock,
         })
@@ -151,7 +165,7 @@ impl Aio {
         let file = self.files.get(op.file as usize).ok_or(-libc::EBADF)?;
         let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
         Ok(Request {
-            data: u64::from(op.tag.0),
+            data: u64::from(op.tag.0) | u64::from(op.file) << 32,
             command: if op.kind == Kind::Read { COMMAND_READ } else { COMMAND_WRITE },
             fd: file.live_fd()? as u32,
             buffer: start as u64,
@@ -166,7 +180,9 @@ impl Aio {
     fn perform(&mut self, op: &Op) {
         self.flush();
         let submitted = self.clock.now();
+        self.in_call.operate(op, submitted);
         let result = self.files.get(op.file as usize).map_or(-libc::EBADF, |file| inline::perform(file, op));
+        self.in_call.leave();
         self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
     }
 
@@ -236,9 +252,14 @@ impl Queue for Aio {
         for tag in &self.held {
             self.slots.stamp(*tag, now);
         }
-        while !self.held.is_empty() {
-            match self.hand_over() {
+        while let Some(first) = self.held.first() {
+            // Of buffered files the call itself reads and writes, one operation after the other.
+            self.in_call.enter(self.requests[first.index()].as_call(now));
+            let handed_over = self.hand_over();
+            self.in_call.leave();
+            match handed_over {
                 Ok(taken) => drop(self.held.drain(..taken)),
+                Err(libc::EINTR) if thread::is_abandoned() => return,
                 Err(libc::EINTR) => {}
                 // The queue of the kernel is full. It takes the rest when something is done; where nothing is in
                 // flight that could be, waiting would be for ever.
@@ -302,6 +323,10 @@ impl Target for Aio {
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         inline::invalidate(self.files.get(file as usize), offset, length);
+    }
+
+    fn settle(&mut self, file: u32, offset: u64, length: u64) {
+        inline::settle(self.files.get(file as usize), offset, length);
     }
 
     fn close(&mut self, file: u32) {

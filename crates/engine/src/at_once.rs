@@ -1,11 +1,14 @@
 //! Engines that are done with an operation when they have begun it: what the blocking calls and `mmap` have in common.
 
+use std::sync::Arc;
+
 use target::{Completion, Op, Tag, Target};
 use units::Nanos;
 
 use crate::buffers::Buffers;
 use crate::clock::Clock;
 use crate::error::Error;
+use crate::in_call::InCall;
 use crate::setup::Setup;
 
 /// Carries out one operation and returns when it is done.
@@ -16,6 +19,9 @@ pub(crate) trait Perform {
     /// [`Target::invalidate`].
     fn invalidate(&self, file: u32, offset: u64, length: u64);
 
+    /// [`Target::settle`].
+    fn settle(&self, file: u32, offset: u64, length: u64);
+
     /// Gives back what a file holds, until the next operation on it.
     fn close(&mut self, file: u32);
 }
@@ -25,6 +31,7 @@ pub(crate) struct AtOnce<P> {
     performer: P,
     buffers: Buffers,
     ready: Vec<Completion>,
+    in_call: Arc<InCall>,
     clock: Clock,
 }
 
@@ -36,7 +43,8 @@ impl<P: Perform> AtOnce<P> {
     /// When memory for the buffers cannot be had.
     pub(crate) fn new(setup: &Setup, performer: P) -> Result<Self, Error> {
         let ready = Vec::with_capacity(setup.depth as usize);
-        Ok(Self { performer, buffers: Buffers::new(setup)?, ready, clock: setup.clock })
+        let in_call = setup.in_call.clone().unwrap_or_default();
+        Ok(Self { performer, buffers: Buffers::new(setup)?, ready, in_call, clock: setup.clock })
     }
 }
 
@@ -49,7 +57,9 @@ impl<P: Perform> Target for AtOnce<P> {
     #[inline]
     fn submit(&mut self, op: Op) {
         let submitted = self.clock.now();
+        self.in_call.operate(&op, submitted);
         let result = self.performer.perform(&op, &self.buffers);
+        self.in_call.leave();
         self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
     }
 
@@ -64,6 +74,10 @@ impl<P: Perform> Target for AtOnce<P> {
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         self.performer.invalidate(file, offset, length);
+    }
+
+    fn settle(&mut self, file: u32, offset: u64, length: u64) {
+        self.performer.settle(file, offset, length);
     }
 
     fn close(&mut self, file: u32) {

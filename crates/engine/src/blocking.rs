@@ -138,6 +138,10 @@ impl<C: Call> Perform for Blocking<C> {
         inline::invalidate(self.files.get(file as usize), offset, length);
     }
 
+    fn settle(&self, file: u32, offset: u64, length: u64) {
+        inline::settle(self.files.get(file as usize), offset, length);
+    }
+
     fn close(&mut self, file: u32) {
         if let Some(file) = self.files.get(file as usize) {
             file.close();

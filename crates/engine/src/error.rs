@@ -34,6 +34,8 @@ pub enum ErrorKind {
     NoSpace,
     /// The user ended it.
     Cancelled,
+    /// The write gate does not admit it.
+    Gate,
     /// An export of an NBD server cannot be had.
     Export,
     /// The engine cannot be had on this host, or not with these options.

@@ -6,6 +6,7 @@ use target::{Kind, Op};
 
 use crate::error::last_errno;
 use crate::files::{self, File, FileKind};
+use crate::thread;
 
 /// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
@@ -15,7 +16,7 @@ pub(crate) const PUNCH: i32 = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_
 /// Syncs or trims; returns bytes or a negated error number as completions carry it. Reads and writes are not
 /// its business and get `EINVAL`.
 pub(crate) fn perform(file: &File, op: &Op) -> i32 {
-    let fd = match file.live_fd() {
+    let fd = match if op.kind == Kind::Trim { file.range_fd() } else { file.live_fd() } {
         Ok(fd) => fd,
         Err(errno) => return errno,
     };
@@ -33,6 +34,21 @@ pub(crate) fn perform(file: &File, op: &Op) -> i32 {
 /// when it is refused at the start.
 pub(crate) fn invalidate(file: Option<&File>, offset: u64, length: u64) {
     let _ = file.map(|file| files::invalidate(file, offset, length));
+}
+
+/// Writes a file back and drops a part of it from the page cache. Errors are left to the reads that follow: what could
+/// not be written back is not what they bring.
+pub(crate) fn settle(file: Option<&File>, offset: u64, length: u64) {
+    let Some(file) = file else { return };
+    let was_closed = file.is_closed();
+    if let Ok(fd) = file.live_fd() {
+        // SAFETY: the call takes no memory.
+        retried(0, || unsafe { libc::fdatasync(fd) });
+    }
+    invalidate(Some(file), offset, length);
+    if was_closed {
+        file.close();
+    }
 }
 
 fn trim(file: &File, fd: RawFd, op: &Op) -> i32 {
@@ -69,7 +85,8 @@ pub(crate) fn retried(success: i32, mut call: impl FnMut() -> i32) -> i32 {
     }
 }
 
-/// Makes a call until no signal cuts it short; returns what it returns, or an error number negated.
+/// Makes a call until no signal cuts it short; returns what it returns, or an error number negated. Once the process has
+/// given up waiting ([`thread::abandon`]) a signal ends it with `EINTR`.
 pub(crate) fn repeated(mut call: impl FnMut() -> isize) -> i32 {
     loop {
         let result = call();
@@ -77,7 +94,7 @@ pub(crate) fn repeated(mut call: impl FnMut() -> isize) -> i32 {
             return result as i32;
         }
         match last_errno() {
-            libc::EINTR => {}
+            libc::EINTR if !thread::is_abandoned() => {}
             errno => return -errno,
         }
     }

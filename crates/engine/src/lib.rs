@@ -3,14 +3,14 @@
 //! An engine is a way to hand operations to the kernel: [`with_target`] makes the one that a [`Setup`] asks for
 //! and shows it to a [`Visitor`], which is compiled once for each, so that the loop over it costs nothing extra.
 //! All engines pass one conformance suite (`target::conformance`). [`files`] opens, lays out and invalidates;
-//! [`exports`] asks NBD servers; [`probe`] looks at devices and never changes them; [`block`] makes devices of served
-//! bytes.
+//! [`gate`] decides what may be written to and holds it; [`exports`] asks NBD servers; [`probe`] looks at devices and never
+//! changes them; [`block`] makes devices of served bytes.
 //!
 //! This is the only room with `unsafe`: system calls, mapped memory and rings shared with the kernel cannot be
 //! had without it, and nobody else needs them.
 //!
 //! What is *not* here: counting, rating or statistics, jobs and their options, and any decision about what to
-//! issue or what may be overwritten.
+//! issue.
 
 #![allow(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -24,7 +24,10 @@ mod clock;
 pub mod disk;
 mod error;
 pub mod exports;
+mod fault;
 pub mod files;
+pub mod gate;
+mod in_call;
 mod inline;
 mod mmap;
 mod null;
@@ -38,5 +41,6 @@ mod uring;
 
 pub use clock::Clock;
 pub use error::{Error, ErrorKind, remedy};
+pub use in_call::{Call, CallKind, InCall};
 pub use open::{Visitor, with_target};
 pub use setup::{EngineKind, MemoryKind, Setup};

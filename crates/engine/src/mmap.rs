@@ -8,13 +8,14 @@ use target::{Kind, Op};
 use crate::at_once::Perform;
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, last_errno};
+use crate::fault;
 use crate::files::File;
 use crate::inline;
 
 /// Mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
 ///
-/// Should the device fail, or another process cut a file short, the system ends the process with `SIGBUS`: that
-/// is how memory mappings report errors.
+/// Should the device fail, or another process cut a file short, the kernel sends `SIGBUS`; the operation then fails with
+/// `EIO` (see [`fault`]).
 pub(crate) struct Mmap {
     mappings: Vec<Mapping>,
 }
@@ -66,17 +67,17 @@ impl Mapping {
         self.base.map(|base| (unsafe { base.as_ptr().add(offset) }, length))
     }
 
-    fn read(&self, op: &Op, to: *mut u8) -> i32 {
+    fn read(&mut self, op: &Op, to: *mut u8) -> i32 {
         let Some((from, length)) = self.span(op) else {
             return 0;
         };
         // SAFETY: `length` bytes are in the mapping from `from` and in the buffer from `to`; they do not overlap,
-        // as buffers are never mapped files.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, length) };
-        length as i32
+        // as buffers are never mapped files. The mapping is this one's own.
+        let lost = unsafe { fault::copy(from, to, length, from) };
+        self.outcome(length, lost)
     }
 
-    fn write(&self, op: &Op, from: *const u8) -> i32 {
+    fn write(&mut self, op: &Op, from: *const u8) -> i32 {
         if !self.file.access().write {
             return -libc::EBADF;
         }
@@ -84,8 +85,44 @@ impl Mapping {
             return -libc::ENOSPC;
         };
         // SAFETY: as for `read`, and the mapping is writable.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, length) };
-        length as i32
+        let lost = unsafe { fault::copy(from, to, length, to) };
+        self.outcome(length, lost)
+    }
+
+    /// The result of a copy. Pages that were `lost` to anonymous memory show the file again from now on.
+    #[inline]
+    fn outcome(&mut self, length: usize, lost: Option<(usize, usize)>) -> i32 {
+        match lost {
+            None => length as i32,
+            Some((start, end)) => {
+                self.restore(start, end);
+                -libc::EIO
+            }
+        }
+    }
+
+    #[cold]
+    fn restore(&mut self, start: usize, end: usize) {
+        let Some(base) = self.base else { return };
+        let offset = (start - base.as_ptr() as usize) as i64;
+        let place = start as *mut libc::c_void;
+        // SAFETY: the range lies within this mapping, in whole pages, and nothing refers to it.
+        let made = unsafe {
+            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+            libc::mmap(place, end - start, protection(&self.file), flags, self.file.fd(), offset)
+        };
+        if made == libc::MAP_FAILED {
+            // Anonymous memory must not pass for the file: the next operation maps all of it anew, or fails.
+            self.unmap();
+        }
+    }
+
+    /// Takes all pages out of the mapping, so that the page cache can drop them; the next access maps them again.
+    fn let_go(&self) {
+        if let Some(base) = self.base {
+            // SAFETY: the range is the whole mapping, which is shared: what was changed stays in the page cache.
+            unsafe { libc::madvise(base.as_ptr().cast(), self.bytes, libc::MADV_DONTNEED) };
+        }
     }
 
     /// Writes changed pages back and waits for them.
@@ -107,8 +144,12 @@ impl Drop for Mapping {
     }
 }
 
+fn protection(file: &File) -> i32 {
+    if file.access().write { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ }
+}
+
 fn map(file: &File, bytes: usize) -> Result<NonNull<u8>, Error> {
-    let access = if file.access().write { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+    let access = protection(file);
     // SAFETY: a new mapping at a place of the kernel's choice touches no memory that is in use.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.fd(), 0) };
     if base == libc::MAP_FAILED {
@@ -124,6 +165,7 @@ fn refused(file: &File, error: &io::Error) -> Error {
 
 impl Mmap {
     pub(crate) fn new(files: Vec<File>) -> Result<Self, Error> {
+        fault::install()?;
         let mappings = files.into_iter().map(Mapping::new).collect::<Result<_, _>>()?;
         Ok(Self { mappings })
     }
@@ -133,6 +175,12 @@ impl Perform for Mmap {
     /// Pages that are mapped stay in the cache, as they do for fio.
     fn invalidate(&self, file: u32, offset: u64, length: u64) {
         inline::invalidate(self.mappings.get(file as usize).map(|mapping| &mapping.file), offset, length);
+    }
+
+    fn settle(&self, file: u32, offset: u64, length: u64) {
+        let Some(mapping) = self.mappings.get(file as usize) else { return };
+        mapping.let_go();
+        inline::settle(Some(&mapping.file), offset, length);
     }
 
     fn close(&mut self, file: u32) {

@@ -1,6 +1,9 @@
 //! What a target is made of.
 
+use std::sync::Arc;
+
 use crate::clock::Clock;
+use crate::in_call::InCall;
 
 /// Which engine, with which queue and which buffers.
 #[derive(Clone, Debug)]
@@ -27,10 +30,14 @@ pub struct Setup {
     pub sqpoll_cpu: Option<u32>,
     /// The address of the export (`nbd`).
     pub uri: Option<String>,
+    /// Whether anything may be written or trimmed (`nbd`; files are opened so).
+    pub writes: bool,
     /// Every write is durable when it completes (`nbd`; files are opened so).
     pub durable: bool,
     /// The clock that all workers of a run share.
     pub clock: Clock,
+    /// Where the worker records calls that may block; `None` where no other thread wants to know.
+    pub in_call: Option<Arc<InCall>>,
 }
 
 impl Setup {
@@ -49,8 +56,10 @@ impl Setup {
             sqpoll: false,
             sqpoll_cpu: None,
             uri: None,
+            writes: false,
             durable: false,
             clock,
+            in_call: None,
         }
     }
 }

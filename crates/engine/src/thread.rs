@@ -1,6 +1,8 @@
 //! Settings of worker threads and of the process they are in.
 
 use std::io;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, ErrorKind};
 
@@ -40,6 +42,38 @@ pub fn pin(cpus: &[u32]) -> Result<(), Error> {
         return Err(not_there(cpus, &io::Error::last_os_error()));
     }
     Ok(())
+}
+
+/// Wakes threads from system calls. Its default is to be ignored, so that a late one does no harm.
+const WAKE: i32 = libc::SIGURG;
+
+static ABANDONED: AtomicBool = AtomicBool::new(false);
+
+/// From now on system calls of targets are not repeated after a signal: the process is about to end.
+pub fn abandon() {
+    static HANDLED: Once = Once::new();
+    ABANDONED.store(true, Ordering::Release);
+    HANDLED.call_once(|| {
+        // SAFETY: all zeroes is a valid `sigaction`. Without SA_RESTART a call that the signal meets ends.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = nothing as *const () as usize;
+        // SAFETY: the handler does nothing, and `action` outlives the call.
+        unsafe { libc::sigaction(WAKE, &raw const action, std::ptr::null_mut()) };
+    });
+}
+
+extern "C" fn nothing(_: i32) {}
+
+/// Whether the process has given up waiting for targets.
+#[inline]
+pub(crate) fn is_abandoned() -> bool {
+    ABANDONED.load(Ordering::Acquire)
+}
+
+/// Wakes a thread of this process, by its number, from a system call that can be interrupted.
+pub fn interrupt(thread: u32) {
+    // SAFETY: the call takes numbers; the signal has a handler since `abandon`, and is ignored before.
+    unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread as libc::pid_t, WAKE) };
 }
 
 /// Lets the process open as many files as the host permits it to: the usual limit of 1024 is a thousand workers

@@ -7,6 +7,7 @@
 use std::io;
 use std::os::fd::RawFd;
 use std::path::Path;
+use std::sync::Arc;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Builder, IoUring, opcode, types};
@@ -17,6 +18,7 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, timespec};
 use crate::error::{Error, ErrorKind};
 use crate::files::File;
+use crate::in_call::InCall;
 use crate::inline::{self, PUNCH};
 use crate::probe;
 use crate::queue::{self, Queue};
@@ -93,6 +95,7 @@ pub(crate) struct Uring {
     slots: Slots,
     /// Completions of operations that the ring does not carry out.
     ready: Vec<Completion>,
+    in_call: Arc<InCall>,
     buffers: Buffers,
     clock: Clock,
 }
@@ -131,6 +134,7 @@ impl Uring {
             held: Vec::with_capacity(depth),
             slots: Slots::new(setup.depth),
             ready: Vec::with_capacity(depth),
+            in_call: setup.in_call.clone().unwrap_or_default(),
             buffers,
             clock: setup.clock,
         })
@@ -176,7 +180,9 @@ impl Uring {
     fn perform(&mut self, op: &Op) {
         self.flush();
         let submitted = self.clock.now();
+        self.in_call.operate(op, submitted);
         let result = self.files.get(op.file as usize).map_or(-libc::EBADF, |file| inline::perform(file, op));
+        self.in_call.leave();
         self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
     }
 
@@ -318,6 +324,10 @@ impl Target for Uring {
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         inline::invalidate(self.files.get(file as usize), offset, length);
+    }
+
+    fn settle(&mut self, file: u32, offset: u64, length: u64) {
+        inline::settle(self.files.get(file as usize), offset, length);
     }
 
     fn close(&mut self, file: u32) {
@@ -494,7 +504,7 @@ mod tests {
     use target::conformance::{Subject, check};
 
     use super::*;
-    use crate::files::{self, Access};
+    use crate::files::Access;
     use crate::setup::EngineKind;
 
     #[test]
@@ -502,8 +512,9 @@ mod tests {
         let path = std::env::current_exe().unwrap().with_extension("uring");
         for grant in GRANTS {
             std::fs::write(&path, vec![0; 1 << 20]).unwrap();
-            let file =
-                files::open(&path, Access { read: true, write: true, punch_holes: true, ..Access::default() }).unwrap();
+            let file = crate::gate::Gate::of_any_content()
+                .open(&path, Access { read: true, punch_holes: true, ..Access::default() })
+                .unwrap();
             std::fs::remove_file(&path).unwrap();
             let setup = Setup::new(EngineKind::IoUring, 32, 4096, Clock::start());
             let mut ring = Uring::over(build_with(&setup, grant).unwrap(), &setup, vec![file]).unwrap();

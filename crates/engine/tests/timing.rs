@@ -1,10 +1,17 @@
 //! Deadlines are kept: never early, and as near as the kernel allows.
 
+#[path = "host/loops.rs"]
+mod loops;
 #[path = "host/scratch.rs"]
 mod scratch;
 
+use std::path::Path;
+
 use engine::files::{self, Access};
+use engine::gate::Gate;
+use engine::probe::Usage;
 use engine::{Clock, EngineKind, Setup, Visitor, thread, with_target};
+use loops::Loop;
 use scratch::Scratch;
 use target::{Kind, Op, Tag, Target};
 use units::Nanos;
@@ -59,5 +66,33 @@ fn deadlines_near_and_far_are_kept_by_every_engine() {
             // An idle machine is late by less than a microsecond; a busy one may keep the thread waiting.
             assert!(late < Nanos::from_micros(500), "{} every {micros} us: {late} late", engine.name());
         }
+    }
+}
+
+/// The processor time that the gate takes, as the median of 21: on a busy host other times say nothing.
+fn cost_of_the_gate(path: &Path) -> Nanos {
+    let cost = |_| {
+        let before = Usage::of_thread();
+        drop(Gate::of_any_content().admit(path).unwrap());
+        let used = Usage::of_thread().since(before);
+        used.user + used.system
+    };
+    let mut costs: Vec<Nanos> = (0..21).map(cost).collect();
+    costs.sort();
+    costs[costs.len() / 2]
+}
+
+#[test]
+fn the_gate_costs_two_milliseconds_at_most() {
+    let scratch = Scratch::new("gate");
+    let file = scratch.file("data", 64 << 20);
+    let device = Loop::over(&file);
+    let fresh = scratch.file("fresh", 64 << 20);
+    for path in [Some(fresh.as_path()), device.as_ref().map(Loop::path)].into_iter().flatten() {
+        let cost = cost_of_the_gate(path);
+        println!("{}: {cost}", path.display());
+        // Without optimization it takes twice as long.
+        let most = Nanos::from_millis(if cfg!(debug_assertions) { 5 } else { 2 });
+        assert!(cost <= most, "{}: {cost}", path.display());
     }
 }

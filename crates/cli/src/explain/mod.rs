@@ -4,6 +4,7 @@ mod expected;
 pub(crate) mod open;
 
 use std::path::Path;
+use std::time::Duration;
 
 use analyse::{
     Expectation, Explanation, Known, Observation, Point, Source, explain_job, explain_observation, explain_together,
@@ -28,11 +29,12 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     }
     let words = Words::read(options)?;
     let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
-    let signals = Signals::listen()?;
+    let signals = Signals::listen()?.with_grace(Duration::ZERO);
     let explained = Explainer { said: words.said(), words: &words, signals: &signals }.all();
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }
+    signals.conclude();
     let said = say(&document(&explained, options.format));
     Ok(deliver(&mut files, said, |file| file.write_explanations(&explained)))
 }
@@ -105,9 +107,9 @@ impl Words {
 
 /// A file, or a run that was kept; of a series all of its runs.
 fn read_input(path: &Path) -> Result<Vec<(String, Input)>, open::Unopened> {
-    let which = path.to_string_lossy();
-    if !is_file(&which) {
-        let recalled = recall_all(&which).map_err(|problem| open::Unopened::unknown(path, problem))?;
+    // Runs that are kept have names of plain text; everything else is a file.
+    if let Some(which) = path.to_str().filter(|which| !is_file(which)) {
+        let recalled = recall_all(which).map_err(|problem| open::Unopened::unknown(path, problem))?;
         return Ok(recalled.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run)))).collect());
     }
     let name = open::name(path);

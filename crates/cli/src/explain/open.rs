@@ -1,17 +1,13 @@
 //! The bytes of what is to be explained.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
+use std::io;
 use std::path::Path;
 
 use job::{Diagnostic, Place};
 
 use crate::exit::Exit;
+use crate::input;
 use crate::terminal::why;
-
-/// More than any report of a benchmark: what is larger is something else.
-const BYTES_MAX: u64 = 256 << 20;
 
 /// What an input is called.
 pub(crate) fn name(path: &Path) -> String {
@@ -50,18 +46,8 @@ impl Unopened {
 
 /// All bytes of an input.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
-    let mut bytes = Vec::new();
-    let read = if is_stdin(path) {
-        io::stdin().lock().take(BYTES_MAX + 1).read_to_end(&mut bytes)
-    } else {
-        regular(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes))
-    };
-    match read {
-        Ok(_) if bytes.len() as u64 > BYTES_MAX => {
-            let message = format!("more than {} are no report of a benchmark", units::Bytes::new(BYTES_MAX));
-            Err(Unopened { diagnostic: refused(path, message, "give the report itself, not the data"), usage: true })
-        }
-        Ok(_) => Ok(bytes),
+    match input::read(path, input::RECORD) {
+        Ok(bytes) => Ok(bytes),
         Err(error) => {
             use io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
             let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
@@ -69,16 +55,6 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Unopened> {
             Err(Unopened { diagnostic: refused(path, why(&error), remedy), usage })
         }
     }
-}
-
-/// Opens a file that has an end; pipes do when their writers go.
-fn regular(path: &Path) -> io::Result<File> {
-    let kind = std::fs::metadata(path)?.file_type();
-    if kind.is_block_device() || kind.is_char_device() {
-        let message = "it is a device, not a report";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-    }
-    File::open(path)
 }
 
 fn refused(path: &Path, message: String, remedy: &str) -> Box<Diagnostic> {

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use analyse::gate::{Expectation, Fault};
 use job::{Diagnostic, Place};
+use units::printable;
 
 use super::args::GateOptions;
 use crate::diagnostics::place_in_option;
+use crate::input;
 use crate::terminal::why;
-
-/// More than any list of expectations that somebody wrote.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// An expectation as it was written.
 pub(super) struct Expected {
@@ -37,7 +36,11 @@ pub(super) fn expectations(options: &GateOptions) -> Result<Vec<Expected>, Vec<D
             Ok(found) if found.needs_baseline() && options.baseline.is_empty() => {
                 problems.push(line.without_baseline());
             }
-            Ok(expectation) => expected.push(Expected { text: line.text, expectation }),
+            Ok(mut expectation) => {
+                // As records name jobs.
+                expectation.job = expectation.job.map(|job| printable(&job).into_owned());
+                expected.push(Expected { text: printable(&line.text).into_owned(), expectation });
+            }
             Err(fault) => problems.push(line.problem(&fault)),
         }
     }
@@ -97,14 +100,8 @@ fn without_comment(line: &str) -> &str {
 }
 
 fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
-    let bytes = std::fs::metadata(path).map(|file| file.len());
-    let text = match bytes {
-        Ok(bytes) if bytes > FILE_BYTES_MAX => {
-            Err(format!("more than {} are no list of expectations", units::Bytes::new(FILE_BYTES_MAX)))
-        }
-        _ => std::fs::read_to_string(path).map_err(|error| why(&error)),
-    };
-    text.map_err(|why| {
+    input::read_text(path, input::SMALL).map_err(|error| {
+        let why = why(&error);
         let word = path.display().to_string();
         let place = place_in_option("--expect-file", &word, 0..word.len());
         let remedy = "give a text with one expectation on each line: read.iops>=150k";

@@ -15,10 +15,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ratatui_core::buffer::Buffer;
-use signal_hook::consts::{SIGCONT, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level};
 
 use crate::scope::{Scope, Seen};
+use crate::shutdown::{self, CleanUp};
 use crate::terminal::{Terminal, tell};
 use draw::{Palette, View};
 use keys::Key;
@@ -34,6 +35,8 @@ pub(crate) fn hold(text: &str) -> bool {
 pub(crate) struct Live {
     thread: JoinHandle<()>,
     over: Arc<AtomicBool>,
+    /// Gives the terminal back however the process ends.
+    _clean_up: CleanUp,
 }
 
 /// A screen that can be turned on.
@@ -59,11 +62,12 @@ impl Ready {
     pub(crate) fn begin(self, scope: Scope, metrics: Option<String>) -> std::io::Result<Live> {
         let wishes = Wishes::listen()?;
         give_back_on_panic();
+        let _clean_up = shutdown::on_exit(tty::give_back);
         let over = Arc::new(AtomicBool::new(false));
         let (seen_over, Self { tty, title }) = (Arc::clone(&over), self);
         let desk = Desk { tty, title, scope, metrics, wishes, controls: Controls::default(), sampler: Sampler::new() };
         let thread = std::thread::Builder::new().name("live".into()).spawn(move || desk.attend(&seen_over))?;
-        Ok(Live { thread, over })
+        Ok(Live { thread, over, _clean_up })
     }
 }
 
@@ -103,9 +107,13 @@ struct Wishes {
 impl Wishes {
     fn listen() -> std::io::Result<Self> {
         let wishes = Self { end: Arc::default(), stop: Arc::default(), resume: Arc::default() };
-        for (signal, wish) in
-            [(SIGINT, &wishes.end), (SIGTERM, &wishes.end), (SIGTSTP, &wishes.stop), (SIGCONT, &wishes.resume)]
-        {
+        for (signal, wish) in [
+            (SIGINT, &wishes.end),
+            (SIGTERM, &wishes.end),
+            (SIGHUP, &wishes.end),
+            (SIGTSTP, &wishes.stop),
+            (SIGCONT, &wishes.resume),
+        ] {
             flag::register(signal, Arc::clone(wish))?;
         }
         Ok(wishes)
@@ -195,6 +203,7 @@ impl Desk {
                 draw::draw(&self.view(sampler, seen), &mut screen, palette);
                 // A terminal that has gone is no reason to end a run.
                 let _ = self.tty.show(screen);
+                shutdown::panic_if_asked("live");
             }
         }
         tty::give_back();
@@ -260,7 +269,7 @@ impl Desk {
         while !over.load(Ordering::Acquire) {
             std::thread::sleep(Duration::from_millis(20));
             if began.elapsed() > END_SOON {
-                tell("fathom: what is in flight is waited for; Ctrl-C ends at once, without results\n");
+                tell("fathom: waiting for operations in flight; press Ctrl-C again to end without them\n");
                 return;
             }
         }

@@ -89,7 +89,7 @@ pub(super) const EXITS: &[(&str, &str)] = &[
     ("2", "usage or job error, nothing was touched"),
     ("3", "I/O or environment error"),
     ("4", "measured, but not to be trusted: the output says why"),
-    ("128+n", "ended by signal n, with the results so far"),
+    ("128+n", "ended by signal n, with the results so far; a second signal does not wait for operations in flight"),
 ];
 
 /// What `fathom(1)` says first.

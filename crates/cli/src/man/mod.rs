@@ -13,6 +13,8 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use engine::gate::{Existing, create_output};
+
 use crate::exit::Exit;
 use crate::outputs::say;
 use crate::terminal::why;
@@ -78,7 +80,8 @@ fn write(page: &Page, directory: &Path) -> Result<(), String> {
     let path = directory.join(page.path());
     let folder = path.parent().unwrap_or(directory);
     std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&path, &page.text))
+        .and_then(|()| Ok(create_output(&path, Existing::Replace)?))
+        .and_then(|mut file| file.write_all(page.text.as_bytes()))
         .map_err(|error| format!("--into {}: {}", path.display(), why(&error)))
 }
 

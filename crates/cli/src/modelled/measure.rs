@@ -390,6 +390,10 @@ impl Watch for Lookout<'_> {
             if self.theatre.signals.end().is_some() {
                 self.stop.set();
             }
+            // What a model still has to do may take it longer than anybody wants to wait.
+            if self.theatre.signals.gives_up() {
+                self.stop.abandon();
+            }
             self.report(now);
         }
     }

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use job::limits::Capacity;
 use job::{Diagnostic, Engine, Job, Place, Plan};
 use volume::Spec;
 use volume::catalogue::{self, Problem};
 use workload::{FileFact, FilePlan, WorkloadError};
 
+use crate::capacity;
 use crate::diagnostics;
 use crate::members::Ground;
 
@@ -126,6 +128,10 @@ impl Ground for Volumes {
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
         let spec = self.of(job).filter(|_| is_device(path))?;
         Some(FileFact { size: spec.size.get(), block_device: true })
+    }
+
+    fn capacity(&self) -> Capacity {
+        capacity::of_models()
     }
 
     fn check(&self, _: &Job) -> Result<(), WorkloadError> {

@@ -208,7 +208,7 @@ impl Reader {
 /// A need out of what was measured, or out of a job.
 fn measured(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
+    let bytes = crate::input::read(path, crate::input::RECORD).map_err(|error| {
         let place = Place {
             source: "command line".into(),
             line: 1,

@@ -10,6 +10,8 @@ mod picture;
 mod tables;
 mod verify;
 
+use std::time::Duration;
+
 use args::{PlanFormat, PlanOptions};
 use plan::{Candidate, Laws, Need, Ranking};
 
@@ -39,11 +41,12 @@ pub(crate) struct Answer {
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     let question = ask::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, OF_A_PLAN).map_err(|problem| Exit::usage(&problem))?;
-    let signals = Signals::listen()?;
+    let signals = Signals::listen()?.with_grace(Duration::ZERO);
     let answer = answer(question, options, &signals);
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }
+    signals.conclude();
     let said = outputs::say(&match options.format {
         PlanFormat::Text => page::text(&answer, Terminal::stdout().style(), options.explain),
         PlanFormat::Md => tables::markdown(&answer),

@@ -1,6 +1,7 @@
 //! A plan as Markdown, CSV and JSON.
 
 use plan::{Candidate, Failure};
+use report::escape;
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -17,10 +18,10 @@ pub(super) fn markdown(answer: &Answer) -> String {
         out.push('\n');
     }
     if let Some(best) = ranking.best {
-        out.push_str(&format!("\n**Best**: `{}`\n", answer.candidates[best].spec.name));
+        out.push_str(&format!("\n**Best**: {}\n", escape::markdown_code(&answer.candidates[best].spec.name)));
     }
     if let Some(next) = &answer.next {
-        out.push_str(&format!("\n**Next step**, for twice as much: `{}`\n", next.spec.name));
+        out.push_str(&format!("\n**Next step**, for twice as much: {}\n", escape::markdown_code(&next.spec.name)));
     }
     if !ranking.meeting.is_empty() {
         out.push_str(
@@ -38,8 +39,8 @@ pub(super) fn markdown(answer: &Answer) -> String {
         let front = if ranking.front.contains(index) { " *" } else { "" };
         let cell = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         out.push_str(&format!(
-            "| `{}`{front} | {month} | {there} | {} | {} | {} |\n",
-            candidate.spec.name,
+            "| {}{front} | {month} | {there} | {} | {} | {} |\n",
+            escape::markdown_code(&candidate.spec.name),
             cell(candidate.mean_secs.map(time)),
             cell(candidate.in_flight.map(figures::depth)),
             limit(candidate)
@@ -51,10 +52,10 @@ pub(super) fn markdown(answer: &Answer) -> String {
             let candidate = &answer.candidates[nearest.candidate];
             let failure = &nearest.failure;
             out.push_str(&format!(
-                "\n* {}: no volume has it; the nearest is `{}`, {}",
+                "\n* {}: no volume has it; the nearest is {}, {}",
                 name(failure.requirement),
-                candidate.spec.name,
-                figures::failure(failure)
+                escape::markdown_code(&candidate.spec.name),
+                escape::markdown(&figures::failure(failure))
             ));
         }
         out.push('\n');
@@ -65,7 +66,11 @@ pub(super) fn markdown(answer: &Answer) -> String {
     for index in &ranking.missing {
         let candidate = &answer.candidates[*index];
         let why: Vec<String> = candidate.failures.iter().map(figures::failure).collect();
-        out.push_str(&format!("| `{}` | {} |\n", candidate.spec.name, why.join("; ")));
+        out.push_str(&format!(
+            "| {} | {} |\n",
+            escape::markdown_code(&candidate.spec.name),
+            escape::markdown(&why.join("; "))
+        ));
     }
     out.push_str("\n```text");
     arithmetic(answer).iter().for_each(|line| out.push_str(&format!("{line}\n")));
@@ -88,10 +93,10 @@ pub(super) fn csv(answer: &Answer) -> String {
         let money = candidate.price.as_ref();
         let part = |of: fn(&volume::spec::PriceParts) -> f64| number(money.map(|money| of(&money.parts)));
         let ns = |secs: Option<f64>| secs.map_or_else(String::new, |secs| format!("{:.0}", secs * 1e9));
-        let text = |text: Option<&str>| quoted(text.unwrap_or_default());
+        let text = |text: Option<&str>| escape::csv(text.unwrap_or_default());
         let why: Vec<String> = candidate.failures.iter().map(figures::failure).collect();
         let fields = [
-            quoted(&candidate.spec.name),
+            escape::csv(&candidate.spec.name),
             candidate.meets().to_string(),
             answer.ranking.front.contains(index).to_string(),
             candidate.spec.size.get().to_string(),
@@ -117,17 +122,12 @@ pub(super) fn csv(answer: &Answer) -> String {
             number(candidate.iops_per_gb()),
             number(candidate.cpus),
             candidate.survived.map_or_else(String::new, |survived| survived.to_string()),
-            quoted(&why.join("; ")),
+            escape::csv(&why.join("; ")),
         ];
         out.push_str(&fields.join(","));
         out.push('\n');
     }
     out
-}
-
-/// Quotes only where the text would not be read back without.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 /// The version of the document's layout.

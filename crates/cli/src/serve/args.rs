@@ -49,7 +49,7 @@ pub(crate) struct ServeOptions {
     /// Read and write files past the page cache
     #[arg(long)]
     pub(super) direct: bool,
-    /// Memory that the bytes of each export may take [default: half of what is free]
+    /// Memory that exports and clients may take together [default: half of the free memory]
     #[arg(long, value_name = "SIZE")]
     pub(super) memory_limit: Option<String>,
     /// Refuse writes
@@ -58,16 +58,16 @@ pub(crate) struct ServeOptions {
     /// Permit clients to write to this block device although it holds data; may be repeated
     #[arg(long, value_name = "DEVICE")]
     pub(super) allow_destroy: Vec<PathBuf>,
-    /// What goes wrong and how often: eio=0.001,torn=0.1%,stall=0.01%:2s,disconnect=1e-6
+    /// What goes wrong and how often: eio=0.001,torn=0.1%,lost=1%,stall=0.01%:2s,disconnect=1e-6
     #[arg(long, value_name = "FAULTS")]
     pub(super) faults: Option<String>,
     /// Listen at this path [default: a private one, unless --listen is given]
     #[arg(long, value_name = "PATH")]
     pub(super) socket: Option<PathBuf>,
-    /// Listen on TCP, at an address of this host alone unless --insecure; may be repeated
+    /// Listen on TCP: an address of this host, or any with --tls-clients or --insecure; may be repeated
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(super) listen: Vec<String>,
-    /// Permit addresses that other hosts can reach: everybody there may read and write
+    /// Permit addresses that other hosts can reach without client certificates: any host may read and write
     #[arg(long)]
     pub(super) insecure: bool,
     /// Encrypt connections: the certificate to show, with those that vouch for it, in PEM

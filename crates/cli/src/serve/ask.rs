@@ -11,8 +11,9 @@ use volume::catalogue::{self, Measure, quantity};
 
 use super::args::ServeOptions;
 use super::identity::{self, Unusable};
-use super::places::Place;
+use super::places::{Admits, Place};
 use super::sizes;
+use super::stores::MEMORY_LEAST_BYTES;
 use crate::seeds::Seeds;
 use crate::{diagnostics, modelled};
 
@@ -113,9 +114,12 @@ impl Question {
         let question = Self {
             wanted,
             places: reader.places(options),
-            metrics: options.metrics.as_deref().and_then(|text| reader.place("--metrics", text, options.insecure)),
+            metrics: options.metrics.as_deref().and_then(|text| {
+                let admits = if options.insecure { Admits::Permitted } else { Admits::Unencrypted };
+                reader.place("--metrics", text, admits)
+            }),
             faults: reader.faults(options),
-            memory_limit: options.memory_limit.as_deref().and_then(|text| reader.size("--memory-limit", text, 0)),
+            memory_limit: options.memory_limit.as_deref().and_then(|text| reader.memory_limit(text)),
             way: options.way.as_deref().and_then(|text| reader.way(text)),
             identity: reader.identity(options),
             seed: options.seed.unwrap_or_else(|| Seeds::for_many(false)),
@@ -220,6 +224,15 @@ impl Reader {
             Err(message) => self.refuse(option, text, at..text.len(), &message, &remedy),
         }
         None
+    }
+
+    fn memory_limit(&mut self, text: &str) -> Option<u64> {
+        let bytes = self.size("--memory-limit", text, 0)?;
+        if bytes < MEMORY_LEAST_BYTES {
+            let message = "less than 16 MiB: too little for the requests of even a few clients";
+            self.refuse("--memory-limit", text, 0..text.len(), message, "use 16MiB or more");
+        }
+        Some(bytes)
     }
 
     fn way(&mut self, text: &str) -> Option<Nanos> {
@@ -328,17 +341,17 @@ impl Reader {
         if options.socket.is_some() || options.listen.is_empty() {
             places.push(Place::Unix(options.socket.clone()));
         }
-        places.extend(
-            options
-                .listen
-                .iter()
-                .filter_map(|text| self.place("--listen", text, options.insecure || options.tls_key.is_some())),
-        );
+        let admits = match (options.insecure, &options.tls_key, &options.tls_clients) {
+            (true, ..) | (_, Some(_), Some(_)) => Admits::Permitted,
+            (_, Some(_), None) => Admits::Anyone,
+            (_, None, _) => Admits::Unencrypted,
+        };
+        places.extend(options.listen.iter().filter_map(|text| self.place("--listen", text, admits)));
         places
     }
 
-    fn place(&mut self, option: &str, text: &str, insecure: bool) -> Option<Place> {
-        match Place::tcp(text, insecure) {
+    fn place(&mut self, option: &str, text: &str, admits: Admits) -> Option<Place> {
+        match Place::tcp(text, option, admits) {
             Ok(place) => Some(place),
             Err((message, remedy)) => {
                 self.refuse(option, text, 0..text.len(), &message, &remedy);

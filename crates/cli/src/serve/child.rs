@@ -12,12 +12,16 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::figures::Known;
 use super::places::Open;
 use crate::exit::Exit;
+use crate::shutdown::{self, CleanUp};
+use crate::signals::Signals;
 
 /// A command at work.
 pub(super) struct Running {
     child: Child,
     /// Whether it has a process group of its own, with all that it has started.
     own_group: bool,
+    /// Kills it where the process ends without waiting for it.
+    clean_up: Option<CleanUp>,
 }
 
 /// How long a command may take to end once it is asked to.
@@ -36,33 +40,44 @@ impl Running {
         if own_group {
             shell.process_group(0);
         }
-        Ok(Self { child: shell.spawn()?, own_group })
+        let child = shell.spawn()?;
+        let pid = Pid::from_child(&child);
+        let clean_up = Some(shutdown::on_exit(move || send(pid, own_group, Signal::KILL)));
+        Ok(Self { child, own_group, clean_up })
     }
 
     /// How it has ended, if it has.
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+        let status = self.child.try_wait().ok().flatten()?;
+        // From now on its number may be another's.
+        self.clean_up.take().into_iter().for_each(CleanUp::disarm);
+        Some(status)
     }
 
-    /// Asks it to end, and ends it if it does not.
-    pub(super) fn stop(&mut self) -> Option<ExitStatus> {
+    /// Asks it to end, and ends it if it does not, or at once after a second signal.
+    pub(super) fn stop(&mut self, signals: &Signals) -> Option<ExitStatus> {
         self.signal(Signal::TERM);
         let asked = Instant::now();
-        while asked.elapsed() < GRACE {
+        while asked.elapsed() < GRACE && !signals.is_urgent() {
             if let Some(status) = self.ended() {
                 return Some(status);
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         self.signal(Signal::KILL);
-        self.child.wait().ok()
+        let status = self.child.wait().ok();
+        self.clean_up.take().into_iter().for_each(CleanUp::disarm);
+        status
     }
 
     fn signal(&self, signal: Signal) {
-        let pid = Pid::from_child(&self.child);
-        // It may have ended just now.
-        let _ = if self.own_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
+        send(Pid::from_child(&self.child), self.own_group, signal);
     }
+}
+
+fn send(pid: Pid, own_group: bool, signal: Signal) {
+    // It may have ended just now.
+    let _ = if own_group { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
 }
 
 /// What the command is told, as `nbdkit --run` tells it: <https://libguestfs.org/nbdkit-captive.1.html>.

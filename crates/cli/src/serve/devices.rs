@@ -1,6 +1,7 @@
 //! `--device`: exports as block devices of this host, and what is left of those whose server has ended badly.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Error;
 use engine::block::{Device, DeviceDraft, DeviceSetup, clean_up};
@@ -12,6 +13,7 @@ use super::figures::Known;
 use super::places;
 use crate::exit::Exit;
 use crate::outputs;
+use crate::shutdown::{self, CleanUp};
 use crate::terminal::{tell, why};
 
 /// What programs are told to be the best unit of I/O.
@@ -57,7 +59,7 @@ fn mount(fuse: std::os::fd::OwnedFd, known: &Known, export: usize) -> Result<Mou
 ///
 /// # Errors
 /// The system's refusal, with its remedy; then nothing is left of any.
-pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<Vec<Device>, String> {
+pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<Held, String> {
     let mut devices = Vec::new();
     let mut drafts = drafts.into_iter();
     while let Some(draft) = drafts.next() {
@@ -70,11 +72,47 @@ pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<Vec<Device>, String> {
             }
         }
     }
-    Ok(devices)
+    Ok(Held::new(devices))
 }
 
-/// Takes devices away while the server is still at work; says what stays.
-pub(super) fn tear_down(devices: Vec<Device>) -> Exit {
+/// Devices that are removed once, by the first thread that ends the process.
+#[derive(Default)]
+pub(super) struct Held {
+    devices: Arc<Mutex<Vec<Device>>>,
+    clean_up: Option<CleanUp>,
+}
+
+impl Held {
+    pub(super) fn new(devices: Vec<Device>) -> Self {
+        let devices = Arc::new(Mutex::new(devices));
+        let ours = Arc::clone(&devices);
+        let clean_up = Some(shutdown::on_exit(move || {
+            let _ = take_away(&ours);
+        }));
+        Self { devices, clean_up }
+    }
+
+    /// The nodes of the devices.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        let devices = self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        devices.iter().map(|device| device.path().to_owned()).collect()
+    }
+
+    /// Takes them away while the server is still at work; says what stays.
+    pub(super) fn tear_down(mut self) -> Exit {
+        let exit = take_away(&self.devices);
+        self.clean_up.take().into_iter().for_each(CleanUp::disarm);
+        exit
+    }
+}
+
+/// Holds the lock meanwhile: a second caller waits until they are removed.
+fn take_away(devices: &Mutex<Vec<Device>>) -> Exit {
+    let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
+    tear_down(std::mem::take(&mut *devices))
+}
+
+fn tear_down(devices: Vec<Device>) -> Exit {
     let errors: Vec<Error> = devices.into_iter().filter_map(|device| device.tear_down().err()).flatten().collect();
     errors.iter().for_each(|error| tell(&format!("fathom: {error}; `fathom serve --cleanup` takes it away later\n")));
     if errors.is_empty() { Exit::Good } else { Exit::Environment }

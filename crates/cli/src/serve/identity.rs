@@ -43,7 +43,7 @@ fn option(options: &ServeOptions, pem: Pem) -> (&'static str, Option<&Path>) {
 fn text(options: &ServeOptions, pem: Pem) -> Option<Result<Vec<u8>, Unusable>> {
     let (option, path) = option(options, pem);
     path.map(|path| {
-        std::fs::read(path).map_err(|error| Unusable {
+        crate::input::read(path, crate::input::SMALL).map_err(|error| Unusable {
             option,
             value: path.display().to_string(),
             reason: format!("it cannot be read: {error}"),

@@ -21,6 +21,10 @@ mod scene;
 mod sizes;
 mod steward;
 mod stores;
+mod turned_away;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use crate::args::Progress;
 use crate::display::Display;
@@ -28,6 +32,8 @@ use crate::events::Events;
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_SERVER, Output, deliver};
 use crate::refusal::Refusal;
+use crate::safety;
+use crate::shutdown;
 use crate::signals::Signals;
 use crate::terminal::{tell, why};
 use args::{ServeFormat, ServeOptions};
@@ -35,6 +41,7 @@ use ask::Question;
 pub(crate) use figures::Served;
 use scene::Scene;
 use steward::Steward;
+use turned_away::TurnedAwayLog;
 
 /// Serves until it is stopped, or asks a server that does.
 pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
@@ -54,27 +61,45 @@ fn cannot(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
 /// Reads, checks, serves, tells.
 fn serve(options: &ServeOptions) -> Result<Exit, Exit> {
     let question = Question::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
-    let dangers = stores::dangers(options, &question.wanted, &options.allow_destroy);
+    let gate = safety::gate_of_server(&options.allow_destroy);
+    let dangers = stores::dangers(options, &question.wanted, &gate);
     if !dangers.is_empty() {
         return Err(Refusal::Words(dangers).told());
     }
     let opened = Output::open(&options.output, OF_A_SERVER);
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
-    let signals = Signals::listen()?;
-    let mut scene = Scene::set(options, &question).map_err(|problem| Exit::environment(&problem))?;
+    let signals = Signals::listen()?.with_grace(GRACE);
+    let mut scene = Scene::set(options, &question, &gate).map_err(|problem| Exit::environment(&problem))?;
     let view = scene.view();
     scene.tell_others(&view).map_err(cannot("cannot start a thread"))?;
     let opening = scene.opening(options.run.clone());
     let display = Display::new(progress(options), Events::none());
-    let steward = Steward { signals, stopper: scene.server.stopper(), view: view.clone(), display };
+    let log = TurnedAwayLog::new(scene.server.connections_most());
+    let stopper = scene.server.stopper();
+    let steward = Steward { signals: signals.clone(), stopper, view: view.clone(), display, log };
     let watch = steward.begin(opening).map_err(cannot("cannot start a thread"))?;
-    let Scene { server, control, .. } = scene;
-    let done = server.run();
+    let Scene { server, control, sockets, .. } = scene;
+    let run = move || {
+        shutdown::panic_if_asked("server");
+        server.run()
+    };
+    let done = catch_unwind(AssertUnwindSafe(run));
     let exit = watch.end();
     drop(control);
-    let snapshot = done.map_err(cannot("the server cannot go on"))?;
-    Ok(conclude(options, &view.of(&snapshot), &mut files, exit))
+    sockets.disarm();
+    signals.conclude();
+    match done {
+        Ok(done) => {
+            let snapshot = done.map_err(cannot("the server cannot go on"))?;
+            Ok(conclude(options, &view.of(&snapshot), &mut files, exit))
+        }
+        // What it had shown last; its devices are gone by now.
+        Err(_) => Ok(conclude(options, &view.served(), &mut files, Exit::Environment)),
+    }
 }
+
+/// How long a server may take to end: its command, its devices and the requests under way have five seconds each.
+const GRACE: Duration = Duration::from_secs(15);
 
 /// What a command writes is not to be mixed with progress.
 fn progress(options: &ServeOptions) -> Progress {

@@ -3,10 +3,10 @@
 
 use std::ffi::OsString;
 
-use engine::block::{Device, DeviceDraft};
+use engine::block::DeviceDraft;
 
 use super::child::Running;
-use super::devices;
+use super::devices::{self, Held};
 use crate::terminal::{tell, why};
 
 /// All that is to be done then.
@@ -21,7 +21,7 @@ pub(super) struct Opening {
 /// An open server.
 #[derive(Default)]
 pub(super) struct Opened {
-    pub(super) devices: Vec<Device>,
+    pub(super) devices: Held,
     pub(super) child: Option<Running>,
 }
 
@@ -34,16 +34,17 @@ impl Opening {
         let devices = devices::attach(self.drafts)?;
         let Some(command) = self.command else {
             tell(&self.hints);
-            devices.iter().for_each(|device| tell(&format!("  {:<11} {}\n", "device", device.path().display())));
+            let paths = devices.paths();
+            paths.iter().for_each(|path| tell(&format!("  {:<11} {}\n", "device", path.display())));
             return Ok(Opened { devices, child: None });
         };
         let mut variables = self.variables;
-        let device = devices.first().map(|device| device.path().as_os_str().to_owned()).unwrap_or_default();
+        let device = devices.paths().first().map(|path| path.as_os_str().to_owned()).unwrap_or_default();
         variables.push(("device", device));
         match Running::start(&command, variables) {
             Ok(child) => Ok(Opened { devices, child: Some(child) }),
             Err(error) => {
-                devices::tear_down(devices);
+                devices.tear_down();
                 Err(format!("--run: cannot start sh: {}", why(&error)))
             }
         }

@@ -21,11 +21,43 @@ pub(super) enum Place {
     Tcp(SocketAddr),
 }
 
+/// Which clients an address admits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admits {
+    /// Those with a certificate, or all of them because `--insecure` says so.
+    Permitted,
+    /// All, encrypted: the server proves who it is, its clients do not.
+    Anyone,
+    /// All, and nothing is encrypted.
+    Unencrypted,
+}
+
 impl Place {
-    /// An address of TCP; what is wrong with it, and the remedy.
-    pub(super) fn tcp(text: &str, safe: bool) -> Result<Self, (String, String)> {
-        let remedy = "encrypt with --tls-certificate and --tls-key, or add --insecure where that is wanted";
-        let address = endpoint::address(text, uri::PORT, safe, remedy)?;
+    /// Reads the value of an option that names a TCP address. An address that other hosts can reach must not admit every
+    /// client unless that is permitted.
+    ///
+    /// # Errors
+    /// What is wrong with it, and the remedy.
+    pub(super) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, (String, String)> {
+        let remedy = match option {
+            "--listen" => {
+                "encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients, or add \
+                 --insecure where that is wanted"
+            }
+            _ => "or add --insecure where that is wanted",
+        };
+        let address = endpoint::address(text, uri::PORT, admits != Admits::Unencrypted, remedy)?;
+        if admits == Admits::Anyone && !endpoint::is_local(address) {
+            let message = format!(
+                "other hosts can reach {address}, and any of them could read and write: no client certificate is required"
+            );
+            let port = address.port();
+            let remedy = format!(
+                "require certificates with --tls-clients FILE, use 127.0.0.1:{port}, or add --insecure where that is \
+                 wanted"
+            );
+            return Err((message, remedy));
+        }
         Ok(Self::Tcp(address))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nbd::server::{Kind, Snapshot};
+use nbd::server::{Kind, Snapshot, TurnedAway};
 use units::Nanos;
 
 use super::figures::{Known, Served};
@@ -91,6 +91,11 @@ impl View {
     /// What was done in the last second.
     pub(super) fn rates(&self) -> Rates {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).rates.clone()
+    }
+
+    /// How many clients were turned away, and why.
+    pub(super) fn turned_away(&self) -> TurnedAway {
+        self.snapshot().turned_away
     }
 
     /// How many clients there are.

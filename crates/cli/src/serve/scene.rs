@@ -1,8 +1,10 @@
 //! A server that is ready to begin.
 
 use std::net::TcpListener;
+use std::path::{Path, PathBuf};
 
 use engine::block::DeviceDraft;
+use engine::gate::Gate;
 use nbd::server::{Config, Server, Way, measure_way};
 use nbd::store::faults::Rates;
 use nbd::wire::handshake::Settings;
@@ -20,12 +22,15 @@ use super::recent::View;
 use super::stores::Manner;
 use super::{child, devices, hints, offers};
 use crate::endpoint;
+use crate::shutdown::{self, CleanUp};
 use crate::terminal::why;
 
 /// A server with all that listens.
 pub(super) struct Scene {
     pub(super) server: Server,
     pub(super) control: Control,
+    /// Removes the files of sockets where the process ends without closing them.
+    pub(super) sockets: CleanUp,
     known: Vec<Known>,
     places: Vec<Open>,
     metrics: Option<TcpListener>,
@@ -38,9 +43,9 @@ impl Scene {
     ///
     /// # Errors
     /// The system's refusal, with its place and the remedy.
-    pub(super) fn set(options: &ServeOptions, question: &Question) -> Result<Self, String> {
+    pub(super) fn set(options: &ServeOptions, question: &Question, gate: &Gate) -> Result<Self, String> {
         let manner = Manner::new(options, question);
-        let stores = (0..).zip(&question.wanted).map(|(number, wanted)| manner.open(wanted, number));
+        let stores = (0..).zip(&question.wanted).map(|(number, wanted)| manner.open(wanted, number, gate));
         let stores = stores.collect::<Result<Vec<_>, _>>()?;
         let (exports, attachments) = offers::offers(&question.wanted, &stores, options.read_only);
         let clients_most = clients_most();
@@ -49,6 +54,7 @@ impl Scene {
             question.places.iter().map(|place| Open::listen(place, encrypts)).collect::<Result<_, _>>()?;
         let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
         let control = Control::listen(places[0].control()?)?;
+        let sockets = remove_at_exit(&places, control.path());
         let metrics = match &question.metrics {
             Some(Place::Tcp(address)) => Some(endpoint::listen(*address)?),
             _ => None,
@@ -69,7 +75,7 @@ impl Scene {
             way: way(question.way, !attachments.is_empty()),
             spin: options.spin,
             clients_most,
-            memory_bytes: u64::MAX / 2,
+            memory_bytes: manner.client_bytes(),
         };
         let server = match Server::new(config) {
             Ok(server) => server,
@@ -78,7 +84,7 @@ impl Scene {
                 return Err(format!("cannot serve: {}", why(&error)));
             }
         };
-        Ok(Self { server, control, known, places, metrics, seed: question.seed, drafts })
+        Ok(Self { server, control, sockets, known, places, metrics, seed: question.seed, drafts })
     }
 
     /// The server as others see it.
@@ -111,6 +117,16 @@ impl Scene {
             variables: child::variables(&self.known, &self.places, self.control.path()),
         }
     }
+}
+
+fn remove_at_exit(places: &[Open], control: &Path) -> CleanUp {
+    let socket = |place: &Open| if let Open::Unix(path) = place { Some(path.clone()) } else { None };
+    let paths: Vec<PathBuf> = places.iter().filter_map(socket).chain([control.to_owned()]).collect();
+    shutdown::on_exit(move || {
+        for path in paths {
+            let _ = std::fs::remove_file(path);
+        }
+    })
 }
 
 /// What the way between client and server takes, where there is a model of whose times it can be taken off.

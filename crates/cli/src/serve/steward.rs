@@ -9,9 +9,9 @@ use nbd::server::Stopper;
 use units::{Bytes, count, significant};
 
 use super::child::{self, Running};
-use super::devices;
 use super::opening::{Opened, Opening};
 use super::recent::View;
+use super::turned_away::TurnedAwayLog;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::signals::Signals;
@@ -22,6 +22,7 @@ pub(super) struct Steward {
     pub(super) stopper: Stopper,
     pub(super) view: View,
     pub(super) display: Display,
+    pub(super) log: TurnedAwayLog,
 }
 
 /// A steward at work.
@@ -54,7 +55,7 @@ impl Steward {
             Ok(Opened { devices, mut child }) => {
                 let exit = self.watch(&mut child, over);
                 // What was written through them is written to the server now.
-                let gone = devices::tear_down(devices);
+                let gone = devices.tear_down();
                 if exit == Exit::Good || exit == Exit::Command(0) { gone } else { exit }
             }
         };
@@ -71,7 +72,7 @@ impl Steward {
                 return child::exit(status);
             }
             if self.signals.end().is_some() || over.load(Ordering::Acquire) {
-                let status = child.as_mut().and_then(Running::stop);
+                let status = child.as_mut().and_then(|child| child.stop(&self.signals));
                 return status.map_or(Exit::Good, child::exit);
             }
             if shown.elapsed() >= SHOW_EVERY {
@@ -83,6 +84,9 @@ impl Steward {
     }
 
     fn show(&mut self) {
+        if let Some(text) = self.log.news(self.view.turned_away()) {
+            self.display.warn(&text);
+        }
         if !self.view.look() {
             return;
         }

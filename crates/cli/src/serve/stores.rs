@@ -3,74 +3,93 @@
 use std::path::{Path, PathBuf};
 
 use engine::disk::{Disk, Options};
+use engine::gate::Gate;
 use engine::probe;
 use nbd::store::faults::{Faulty, Rates};
-use nbd::store::{Content, Memory, Overlay, Pattern, Store};
+use nbd::store::{Content, Memory, Overlay, Pattern, Pool, Store};
 use units::random::mix;
 
 use super::args::ServeOptions;
 use super::ask::{Question, StoreWords, Wanted};
-use crate::safety;
+
+/// The least `--memory-limit`: a few connections, each with requests of 256 KiB.
+pub(super) const MEMORY_LEAST_BYTES: u64 = 16 << 20;
 
 /// What is done with files, and how much memory may be taken.
 pub(super) struct Manner {
     direct: bool,
     read_only: bool,
-    memory_limit: u64,
+    /// What stores may hold, and what clients may cause besides.
+    data: Pool,
+    client_bytes: u64,
     faults: Rates,
     seed: u64,
 }
 
 impl Manner {
     pub(super) fn new(options: &ServeOptions, question: &Question) -> Self {
+        let limit = question.memory_limit.unwrap_or_else(half_of_what_is_free).max(MEMORY_LEAST_BYTES);
+        let holds = |wanted: &Wanted| matches!(wanted.store, StoreWords::Memory | StoreWords::Copy(_));
+        let data = if question.wanted.iter().any(holds) { limit - limit / 4 } else { 0 };
         Self {
             direct: options.direct,
             read_only: options.read_only,
-            memory_limit: question.memory_limit.unwrap_or_else(half_of_what_is_free),
+            data: Pool::new(data),
+            client_bytes: limit - data,
             faults: question.faults,
             seed: question.seed,
         }
+    }
+
+    /// Memory that clients may cause to be taken, besides what stores hold.
+    pub(super) fn client_bytes(&self) -> u64 {
+        self.client_bytes
     }
 
     /// Opens a store, the `number`-th of all.
     ///
     /// # Errors
     /// The system's refusal.
-    pub(super) fn open(&self, wanted: &Wanted, number: u64) -> Result<Box<dyn Store>, String> {
-        let store = self.plain(wanted, mix(self.seed, number))?;
+    pub(super) fn open(&self, wanted: &Wanted, number: u64, gate: &Gate) -> Result<Box<dyn Store>, String> {
+        let store = self.plain(wanted, mix(self.seed, number), gate)?;
         let faulty = self.faults.in_store() != Rates::default();
         Ok(if faulty { Box::new(Faulty::new(store, self.faults, mix(self.seed, number))) } else { store })
     }
 
-    fn plain(&self, wanted: &Wanted, seed: u64) -> Result<Box<dyn Store>, String> {
+    fn plain(&self, wanted: &Wanted, seed: u64, gate: &Gate) -> Result<Box<dyn Store>, String> {
         // Whoever asks has seen to it that all have one but files that are there.
         let size = wanted.size.unwrap_or_default();
         Ok(match &wanted.store {
-            StoreWords::Memory => Box::new(Memory::new(size, self.memory_limit)),
+            StoreWords::Memory => Box::new(Memory::within(size, self.data.clone())),
             StoreWords::Zero => Box::new(Pattern::new(Content::Zeroes, size)),
             StoreWords::Pattern => Box::new(Pattern::new(Content::Offsets, size)),
             StoreWords::Random => Box::new(Pattern::new(Content::Random { seed }, size)),
-            StoreWords::File(path) => Box::new(self.disk(path, wanted.size, self.read_only)?),
+            StoreWords::File(path) => Box::new(self.disk(path, wanted.size, self.read_only, gate)?),
             StoreWords::Copy(path) => {
-                let below = Box::new(self.disk(path, wanted.size, true)?);
-                Box::new(Overlay::new(below, self.memory_limit))
+                let below = Box::new(self.disk(path, wanted.size, true, gate)?);
+                Box::new(Overlay::within(below, self.data.clone()))
             }
         })
     }
 
-    fn disk(&self, path: &Path, bytes: Option<u64>, read_only: bool) -> Result<Disk, String> {
+    fn disk(&self, path: &Path, bytes: Option<u64>, read_only: bool, gate: &Gate) -> Result<Disk, String> {
         let options = Options { bytes, direct: self.direct, read_only, ..Options::new(path) };
-        Disk::open(&options).map_err(|error| error.to_string())
+        Disk::open(&options, gate).map_err(|error| error.to_string())
     }
 }
 
-/// Devices with data that clients could write to, a line each.
-pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], allowed: &[PathBuf]) -> Vec<String> {
+/// Devices and files that clients must not write to, a line each.
+pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &Gate) -> Vec<String> {
     let written = wanted.iter().filter_map(|wanted| match &wanted.store {
-        StoreWords::File(path) if !options.read_only && path.exists() => path.to_str(),
+        StoreWords::File(path) if !options.read_only => Some(path),
         _ => None,
     });
-    safety::check_paths(written, allowed)
+    let denied = |path: &PathBuf| match gate.admit(path) {
+        Ok(Some(_)) => None,
+        Ok(None) => gate.check_new(path).err(),
+        Err(denied) => Some(denied),
+    };
+    written.filter_map(denied).map(|denied| denied.to_string()).collect()
 }
 
 /// More would push out everything else on the host, or end this process.

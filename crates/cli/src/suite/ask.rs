@@ -32,7 +32,7 @@ pub(super) struct Question {
     pub(super) target_bytes: Option<u64>,
     /// Bytes of the volume that are used.
     pub(super) volume_bytes: Option<u64>,
-    pub(super) allow_destroy: Vec<std::path::PathBuf>,
+    pub(super) gate: std::sync::Arc<engine::gate::Gate>,
 }
 
 /// What a modelled volume is called in the jobs of steps.
@@ -75,7 +75,7 @@ impl Question {
             scale,
             target_bytes: None,
             volume_bytes,
-            allow_destroy: options.conduct.allow_destroy.clone(),
+            gate: options.conduct.gate(),
             suite,
         };
         let device = question.device_bytes();

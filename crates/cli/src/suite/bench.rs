@@ -38,7 +38,7 @@ pub(super) fn check_all(question: &Question, seeds: Seeds) -> Result<(), Refusal
                 // What an earlier step writes is there by then.
                 Place::Host if written => {
                     let (plan, members) = bench.enlist()?;
-                    let mut found = safety::check(&plan, &members, &question.allow_destroy);
+                    let mut found = safety::check(&plan, &members, &question.gate);
                     found.extend(layout::without_room(&layout::wanted(&plan, &members, seeds)));
                     found
                 }
@@ -143,7 +143,7 @@ impl Bench<'_> {
 
     fn checked(&self) -> Result<(Plan, Checked), Refusal> {
         let (plan, members) = self.enlist()?;
-        let checked = Checked::of(&plan, members, self.seeds, &self.question.allow_destroy);
+        let checked = Checked::of(&plan, members, self.seeds, &self.question.gate);
         Ok((plan, checked))
     }
 }

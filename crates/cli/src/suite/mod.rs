@@ -34,6 +34,7 @@ use crate::outputs::{self, IN_FILES, OF_A_SUITE, Output};
 use crate::refusal::Refusal;
 use crate::run;
 use crate::seeds::Seeds;
+use crate::shutdown;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
 use crate::worker::unix_ms;
@@ -65,7 +66,7 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     }
     let opened = checked.and_then(|()| open(options, &question));
     let Opened { path, kept, mut files, invited, _lock } = opened.map_err(Refusal::told)?;
-    let signals = Signals::listen()?;
+    let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let state = kept.unwrap_or_else(|| State::new(&question, seed));
     let display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
     let began = unix_ms();
@@ -85,6 +86,7 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     let ended = session.all_steps();
     let Session { mut state, path, mut display, parts, .. } = session;
     display.close();
+    signals.conclude();
     let document = document(&question, &state, words, ended.is_ok_and_finished());
     let keeping = options.conduct.records().then(|| keepsake(&document, parts, &state, &mut display, (words, began)));
     let keeping = keeping.map(|keepsake| Keepsake { attached: attached(&question, &document), ..keepsake }.keep());
@@ -95,11 +97,11 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
             tell(&format!("fathom: {problem}\n"));
             Ok(Exit::Environment)
         }
-        Ended::Signal(signal) => {
+        Ended::Signal | Ended::Stuck => {
             // So that the record of the rest can be completed by that of the beginning.
             let _ = state.save(&path);
             tell(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
-            Ok(Exit::Signal(signal))
+            Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
         }
         Ended::Finished => {
             // The next run of the same command is a new one. A file that stays is only in its way.
@@ -180,7 +182,9 @@ struct Session<'a> {
 /// How it ended.
 enum Ended {
     Finished,
-    Signal(i32),
+    Signal,
+    /// A target has not answered.
+    Stuck,
     /// What was done cannot be kept.
     Unkept(String),
 }
@@ -233,8 +237,12 @@ impl Session<'_> {
         let bench = Bench { question: self.question, step, seeds };
         for place in self.question.places() {
             let outcome = bench.carry_out(place, self.signals, &mut self.display, &mut taken.credits);
-            let Some((outcome, run)) = outcome else { return self.signals.end().map(Ended::Signal) };
+            let Some((outcome, run)) = outcome else { return self.signals.end().map(|_| Ended::Signal) };
             run.into_iter().for_each(|run| self.add_part(step, round, place, run));
+            if let (Outcome::Failed(reason), true) = (&outcome, shutdown::is_stuck()) {
+                self.display.warn(&format!("fathom: {}: {reason}\n", step.name));
+                return Some(Ended::Stuck);
+            }
             if let Outcome::Failed(reason) = &outcome {
                 self.display.warn(&format!("fathom: {}: failed: {reason}; the other steps go on\n", step.name));
             }
@@ -401,12 +409,12 @@ fn has_failed(document: &Document) -> bool {
 /// Writes the results and says how it all ended, and whether all of them are written.
 fn conclude(options: &RunOptions, document: &Document, files: &mut [Output]) -> (Exit, bool) {
     let style = Terminal::stdout().style();
-    let said = outputs::say(&match options.format {
+    let text = match options.format {
         PageFormat::Text => report::suite::text(document, style),
         PageFormat::Json => report::suite::json(document),
         PageFormat::Md => report::suite::markdown(document),
-    });
-    let delivered = outputs::deliver(files, said, |file| file.write_suite(document));
+    };
+    let delivered = outputs::deliver_and_say(files, &text, |file| file.write_suite(document));
     let exit = match delivered {
         Exit::Good if has_failed(document) => Exit::Environment,
         Exit::Good if outcomes(document).any(Outcome::is_distrusted) => Exit::Distrust,

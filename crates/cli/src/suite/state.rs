@@ -5,6 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use engine::gate::{Existing, create_output};
 use report::suite::Outcome;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +57,7 @@ impl State {
     /// What cannot be read, or was asked otherwise.
     pub(super) fn load(path: &Path, question: &Question, seed: Option<u64>) -> Result<Option<Self>, String> {
         let remedy = "give another file with --state, or begin anew with --restart";
-        let text = match std::fs::read_to_string(path) {
+        let text = match crate::input::read_text(path, crate::input::STATE) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
@@ -120,7 +121,7 @@ impl State {
         let beside = beside(path, "new");
         let text = serde_json::to_string(self).unwrap_or_default();
         let write = || {
-            let mut file = File::create(&beside)?;
+            let mut file = create_output(&beside, Existing::Replace)?;
             file.write_all(text.as_bytes())?;
             file.write_all(b"\n")?;
             file.sync_all()?;
@@ -149,7 +150,8 @@ impl Lock {
         let cannot = |error: &std::io::Error| {
             format!("the state {} cannot be locked: {}; give another file with --state", state.display(), why(error))
         };
-        let file = File::create(&path).map_err(|error| cannot(&error))?;
+        let file = create_output(&path, Existing::Replace);
+        let file = file.map_err(|denied| cannot(&denied.into()))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { path, _file: file }),
             Err(TryLockError::WouldBlock) => Err(format!(

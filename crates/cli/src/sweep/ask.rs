@@ -21,7 +21,7 @@ pub(crate) struct Question {
     sections: Vec<String>,
     around: Around,
     axes: Vec<Axis>,
-    pub(crate) allow_destroy: Vec<std::path::PathBuf>,
+    pub(crate) gate: std::sync::Arc<engine::gate::Gate>,
     pub(crate) seeds: Seeds,
     depth_max: Option<u32>,
     precision: f64,
@@ -79,7 +79,7 @@ impl Question {
             sections: options.of_jobs.section.clone(),
             around,
             axes,
-            allow_destroy: options.conduct.allow_destroy.clone(),
+            gate: options.conduct.gate(),
             seeds: Seeds::new(options.conduct.seed),
             depth_max: options.depth_max,
             precision,
@@ -201,13 +201,14 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
     let (extent, pace) = (&job.extent, &job.pace);
     let paced =
         [&pace.rate, &pace.rate_iops].iter().any(|rate| [rate.read, rate.write, rate.trim].iter().any(Option::is_some));
+    let verifies = job.verify.method.is_some();
     let wrong = [
         ("number_ios", extent.number_ios.is_some(), "ends probes before their time"),
         ("io_size", extent.io_size.is_some(), "ends probes before their time"),
         ("rate_iops", paced, "sets the pace, so that the depth does not"),
         ("thinktime", pace.thinktime > Nanos::ZERO, "leaves the queue empty at times"),
         ("startdelay", extent.startdelay.1 > Nanos::ZERO, "puts every probe off"),
-        ("verify", job.verify.method.is_some(), "reads back between probes"),
+        ("verify", verifies, "reads back between probes"),
     ];
     let problems: Vec<Diagnostic> = wrong
         .iter()
@@ -215,7 +216,10 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
         .map(|(option, _, why)| {
             Diagnostic::error("unsweepable", format!("job `{}`: `{option}` {why}", job.name))
                 .at(job.origin.of(option).cloned())
-                .remedy("leave it out: a sweep sets depth and time by itself")
+                .remedy(match *option {
+                    "verify" => "a sweep checks no data: verify the job with `fathom run`",
+                    _ => "leave it out: a sweep sets depth and time by itself",
+                })
         })
         .collect();
     if problems.is_empty() { Ok(job) } else { Err(Refusal::Jobs(problems)) }

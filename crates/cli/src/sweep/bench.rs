@@ -109,7 +109,7 @@ impl<'q> Bench<'q> {
         if !unfit.is_empty() {
             return Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect()));
         }
-        let checked = Checked::of(plan, members, self.question.seeds, &self.question.allow_destroy);
+        let checked = Checked::of(plan, members, self.question.seeds, &self.question.gate);
         if checked.dangers.is_empty() { Ok(checked) } else { Err(Refusal::Words(checked.dangers)) }
     }
 
@@ -132,7 +132,7 @@ impl<'q> Bench<'q> {
                     self.question.seeds,
                     &HostGround::new(Dialect::Strict),
                 );
-                let checked = Checked::of(&self.plan, members, self.question.seeds, &self.question.allow_destroy);
+                let checked = Checked::of(&self.plan, members, self.question.seeds, &self.question.gate);
                 let told = preview::dry_run(&self.plan, &checked.members, &checked.growths, &checked.dangers);
                 // How long each probe takes is said above.
                 let name = format!("{}: until", self.job().name);

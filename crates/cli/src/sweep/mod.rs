@@ -26,6 +26,7 @@ use crate::outputs::{self, IN_FILES, OF_A_SWEEP, Output};
 use crate::preview;
 use crate::refusal::Refusal;
 use crate::run;
+use crate::shutdown;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 use crate::worker::unix_ms;
@@ -46,17 +47,20 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let invited = Invited::invite(&options.scrape, None).map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let opened = Output::open(&options.output, OF_A_SWEEP);
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
-    let signals = Signals::listen()?;
+    let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let mut display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
     let (began, command_line) = (unix_ms(), run::command_line(words));
     display.tell(&Event::Start { unix_ms: began, command_line: command_line.clone() });
     let sweeps = search_all(&mut benches, &signals, &mut display);
     display.close();
+    signals.conclude();
     let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(&problem), Exit::Signal))?;
     let document = Document { command_line, seed: question.seed(&benches), sweeps };
     let keeping = options.conduct.records().then(|| {
         let mut run = keep::of_parts(benches.iter().flat_map(Bench::parts).collect(), words, Some(document.seed));
-        run.outcome = signals.end().map_or(run.outcome, |_| Outcome::Interrupted);
+        if signals.end().is_some() || shutdown::is_stuck() {
+            run.outcome = Outcome::Interrupted;
+        }
         display.tell(&Event::end(&run));
         let name = benches.first().map(|bench| question.name(bench.plan())).unwrap_or_default();
         Keepsake {
@@ -92,7 +96,7 @@ fn search_all(benches: &mut [Bench<'_>], signals: &Signals, display: &mut Displa
     let mut sweeps = Vec::new();
     for bench in benches {
         sweeps.push(search(bench, signals, display)?);
-        if signals.end().is_some() {
+        if signals.end().is_some() || shutdown::is_stuck() {
             break;
         }
     }
@@ -111,7 +115,14 @@ fn search(bench: &mut Bench<'_>, signals: &Signals, display: &mut Display) -> Re
             break;
         }
         display.say(&progress(&search, &probes, budget_s));
-        let readings = bench.measure(&probes, signals, display)?;
+        let readings = match bench.measure(&probes, signals, display) {
+            // What was found before stands.
+            Err(problem) if (signals.end().is_some() || shutdown::is_stuck()) && !search.taken().is_empty() => {
+                display.warn(&format!("fathom: {problem}\n"));
+                break;
+            }
+            readings => readings?,
+        };
         for (name, run) in bench.latest(probes.len()) {
             Event::parts(&name, run, begun.elapsed().as_secs_f64()).for_each(|event| display.tell(&event));
         }
@@ -139,10 +150,10 @@ fn is_distrusted(sweep: &Sweep) -> bool {
 fn conclude(options: &SweepOptions, document: &Document, files: &mut [Output], signals: &Signals) -> Exit {
     let style = Terminal::stdout().style();
     let text = if options.json() { report::sweep::json(document) } else { report::sweep::text(document, style) };
-    let said = outputs::say(&text);
-    let delivered = outputs::deliver(files, said, |file| file.write_sweep(document));
+    let delivered = outputs::deliver_and_say(files, &text, |file| file.write_sweep(document));
     match signals.end() {
         Some(signal) => Exit::Signal(signal),
+        None if shutdown::is_stuck() => Exit::Environment,
         None if delivered == Exit::Good && document.sweeps.iter().any(is_distrusted) => Exit::Distrust,
         None => delivered,
     }

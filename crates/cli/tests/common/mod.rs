@@ -4,6 +4,7 @@
 #![allow(dead_code, unused_imports, unused_macros)]
 
 pub(crate) mod devices;
+pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod model;
 pub(crate) mod openmetrics;
@@ -62,6 +63,13 @@ impl Outcome {
     #[track_caller]
     pub(crate) fn expect_code(self, code: i32) -> Self {
         assert_eq!(self.code(), Some(code), "signal {:?}, {self:#?}", self.status.signal());
+        self
+    }
+
+    /// Fails the test unless the program ended with one of these codes.
+    #[track_caller]
+    pub(crate) fn expect_one_of(self, codes: &[i32]) -> Self {
+        assert!(self.code().is_some_and(|code| codes.contains(&code)), "signal {:?}, {self:#?}", self.status.signal());
         self
     }
 

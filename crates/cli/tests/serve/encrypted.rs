@@ -230,6 +230,31 @@ fn certificates_that_cannot_be_used_are_told_with_place_and_remedy() {
     assert!(half.stderr.contains("--tls-key <FILE>"), "{}", half.stderr);
 }
 
+/// f52613e listened: any host that trusts the certificate, or ignores it, could read and write.
+#[test]
+fn an_address_that_other_hosts_can_reach_needs_client_certificates_or_a_word() {
+    require!(Openssl);
+    let certificates = Certificates::new();
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let line = format!("--size 1MiB --listen {address} {}", certificates.shown());
+        let said = run(&mut Place::new().command(&line)).expect_code(2).stderr;
+        for part in ["other hosts can reach", "no client certificate is required", "--tls-clients FILE", "--insecure"] {
+            assert!(said.contains(part), "`{part}` is missing from:\n{said}");
+        }
+    }
+    let metrics = format!("--size 1MiB --metrics 0.0.0.0:0 {}", certificates.demanded());
+    assert!(run(&mut Place::new().command(&metrics)).expect_code(2).stderr.contains("nothing is encrypted"));
+    let permitted = [
+        format!("--listen 0.0.0.0:0 {}", certificates.demanded()),
+        format!("--listen 0.0.0.0:0 --insecure {}", certificates.shown()),
+        format!("--listen 127.0.0.1:0 {}", certificates.shown()),
+        format!("--listen [::ffff:127.0.0.1]:0 {}", certificates.shown()),
+    ];
+    for line in permitted {
+        Place::new().serve_while(&format!("--size 1MiB {line}"), "true").expect_code(0);
+    }
+}
+
 /// Says what a client says until its first encrypted word, of which it says `bytes`.
 fn hang(port: u64, bytes: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", u16::try_from(port).unwrap())).unwrap();

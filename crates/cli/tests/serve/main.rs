@@ -11,6 +11,7 @@ mod encrypted;
 mod fair;
 mod ledger;
 mod life;
+mod memory;
 mod peers;
 mod place;
 mod stores;

@@ -76,7 +76,7 @@ fn replies_stall_and_connections_break_on_purpose() {
 fn memory_has_a_limit_that_clients_see_as_no_space() {
     require!(NbdPython);
     let place = Place::new();
-    let _server = place.serve("custom,size=1GiB --memory-limit 2MiB");
-    let script = "try:\n\x20   for at in range(64): h.pwrite(b'x' * 65536, at << 16)\nexcept nbd.Error as e: print(e.errno, at > 8)";
+    let _server = place.serve("custom,size=1GiB --memory-limit 16MiB");
+    let script = "try:\n\x20   for at in range(512): h.pwrite(b'x' * 65536, at << 16)\nexcept nbd.Error as e: print(e.errno, at > 100)";
     assert_eq!(python(&place.uri(""), script), "ENOSPC True\n");
 }

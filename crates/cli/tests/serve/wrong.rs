@@ -34,7 +34,7 @@ error[serve]: `foo` names no export
         "there is no export `c`",
         "did you mean `pd-ssd`?",
         "`3` is not a chance",
-        "use 127.0.0.1:1, encrypt with --tls-certificate and --tls-key, or add --insecure",
+        "use 127.0.0.1:1, encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients",
         "`x` is no address with a port",
         "--memory-limit=5",
         "`5` has no unit",

@@ -43,10 +43,10 @@ pub struct LoopDevice {
 
 /// `struct loop_info64`
 #[repr(C)]
-struct Info {
-    device: u64,
-    inode: u64,
-    rdevice: u64,
+pub(crate) struct LoopInfo {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) rdevice: u64,
     offset: u64,
     size_limit: u64,
     number: u32,
@@ -64,7 +64,7 @@ struct Info {
 struct Config {
     fd: u32,
     block_size: u32,
-    info: Info,
+    info: LoopInfo,
     reserved: [u64; 8],
 }
 
@@ -189,6 +189,6 @@ mod tests {
 
     #[test]
     fn structures_have_the_sizes_that_the_kernel_knows() {
-        assert_eq!((size_of::<Info>(), size_of::<Config>()), (232, 304));
+        assert_eq!((size_of::<LoopInfo>(), size_of::<Config>()), (232, 304));
     }
 }

@@ -13,13 +13,13 @@ mod ring;
 mod slot;
 mod turns;
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, RawFd};
 
-use nbd::store::{Abilities, Ended, Extent, Operation, Pieces, Progress, Store};
+use nbd::store::{Abilities, Ended, Extent, Footprint, Operation, Pieces, Pool, Progress, Store};
 use nbd::wire::Errno;
 
 use crate::files::File;
-use call::Way;
+use call::{Call, Way};
 pub use open::Options;
 use slot::{Next, Shape, Slot};
 use turns::Turns;
@@ -37,6 +37,16 @@ pub struct Disk {
     told: Vec<(u32, i32)>,
     /// What ended while something else was looked at.
     late: Vec<Ended>,
+    /// Counts what is not in use of the buffers of slots.
+    pool: Pool,
+}
+
+/// The descriptor for a call. A store's file is never closed while it is used.
+fn descriptor(file: &File, call: Call) -> RawFd {
+    match call {
+        Call::Allocate { .. } | Call::Discard { .. } => file.range_fd().unwrap_or_else(|_| file.fd()),
+        _ => file.fd(),
+    }
 }
 
 impl Disk {
@@ -60,13 +70,16 @@ impl Disk {
         loop {
             match next {
                 Next::Ended(result) => {
-                    job.end(result);
+                    job.end(result, &self.pool);
                     self.turns.leave(slot);
                     return Progress::Ended(result);
                 }
-                Next::Call(call) => match self.way.issue(slot, call, self.file.fd(), job) {
+                Next::Call(call) => match self.way.issue(slot, call, descriptor(&self.file, call), job) {
                     Some(result) => next = job.after(result, &self.shape),
-                    None => return Progress::Pending,
+                    None => {
+                        job.count(&self.pool);
+                        return Progress::Pending;
+                    }
                 },
             }
         }
@@ -93,12 +106,26 @@ impl Store for Disk {
         Abilities { write, trim: write, fast_zero: write }
     }
 
+    /// Changes may read the sectors at their ends into the same buffer; zeroes may have to be written.
+    fn footprint(&self) -> Footprint {
+        let sectors = 2 * u64::from(self.shape.unit);
+        Footprint { copies: true, write_bytes: sectors, zero_bytes: slot::ZERO_STEP_BYTES + sectors }
+    }
+
+    fn keep_within(&mut self, pool: &Pool) {
+        for slot in &mut self.slots {
+            slot.count_in(&self.pool, pool);
+        }
+        self.pool = pool.clone();
+    }
+
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
         let shape = self.shape;
         if let Err(errno) = self.slot(slot).take(operation, &shape) {
             return Progress::Ended(Err(errno));
         }
         let job = &mut self.slots[slot as usize];
+        job.count(&self.pool);
         if let Some(span) = job.span(&shape)
             && !self.turns.ask(slot, span)
         {
@@ -140,7 +167,9 @@ impl Store for Disk {
     }
 
     fn release(&mut self, slot: u32) {
-        self.slot(slot).release();
+        if let Some(job) = self.slots.get_mut(slot as usize) {
+            job.release(&self.pool);
+        }
     }
 
     fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno> {

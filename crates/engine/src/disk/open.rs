@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nbd::store::Pool;
 use units::Bytes;
 
 use super::Disk;
@@ -11,6 +12,8 @@ use super::slot::Shape;
 use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
+use crate::gate::Gate;
+use crate::probe;
 
 /// Which file, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,18 +42,27 @@ impl Disk {
     /// Opens a file or device. A file that is not there, or is empty, is made where a size is given.
     ///
     /// # Errors
-    /// Where the system refuses, where the size is another, and where it does not consist of whole blocks and is to be used
-    /// past the page cache.
-    pub fn open(options: &Options) -> Result<Self, Error> {
+    /// Where the system or the write gate refuses, where the size is another, and where it does not consist of whole blocks
+    /// and is to be used past the page cache.
+    pub fn open(options: &Options, gate: &Gate) -> Result<Self, Error> {
         let path = &options.path;
-        if let Some(bytes) = options.bytes.filter(|_| !options.read_only) {
-            make_if_empty(path, bytes)?;
-        }
         let writable = !options.read_only;
         let access =
             Access { read: true, write: writable, direct: options.direct, punch_holes: writable, ..Access::default() };
-        let file = files::open(path, access)?;
+        let file = if writable {
+            if let Some(bytes) = options.bytes {
+                make_if_empty(path, bytes, gate)?;
+            }
+            let permit = gate.admit(path)?.ok_or_else(|| Error::file("open", path, &missing()))?;
+            gate.begin();
+            files::open_permitted(&permit, access)?
+        } else {
+            let file = files::open(path, access)?;
+            gate.share(&file)?;
+            file
+        };
         check_size(&file, options)?;
+        check_writable(&file, options)?;
         let shape = Shape {
             size: file.bytes(),
             unit: file.unit_bytes(),
@@ -59,17 +71,26 @@ impl Disk {
             writable,
         };
         let way = Way::new(options.ring, file.fd());
-        Ok(Self { file, shape, way, slots: Vec::new(), turns: Turns::default(), told: Vec::new(), late: Vec::new() })
+        Ok(Self {
+            file,
+            shape,
+            way,
+            slots: Vec::new(),
+            turns: Turns::default(),
+            told: Vec::new(),
+            late: Vec::new(),
+            pool: Pool::default(),
+        })
     }
 }
 
 /// Makes a file of one hole, unless there is something already.
-fn make_if_empty(path: &Path, bytes: u64) -> Result<(), Error> {
+fn make_if_empty(path: &Path, bytes: u64, gate: &Gate) -> Result<(), Error> {
     let seen = files::look(path)?;
     if seen.is_some_and(|seen| seen.kind != FileKind::Regular || seen.bytes > 0) {
         return Ok(());
     }
-    let file = files::open(path, Access { write: true, create: true, ..Access::default() })?;
+    let file = gate.open(path, Access::default())?;
     let length = i64::try_from(bytes).unwrap_or(i64::MAX);
     // SAFETY: the call takes no memory.
     if unsafe { libc::ftruncate64(file.fd(), length) } < 0 {
@@ -80,6 +101,21 @@ fn make_if_empty(path: &Path, bytes: u64) -> Result<(), Error> {
         return Err(Error::file("size", path, &error));
     }
     Ok(())
+}
+
+fn missing() -> io::Error {
+    io::Error::from_raw_os_error(libc::ENOENT)
+}
+
+/// The kernel opens a read-only device for writing, and refuses each write.
+fn check_writable(file: &File, options: &Options) -> Result<(), Error> {
+    let root = Path::new("/");
+    let device = || probe::number_of(root, &options.path).and_then(|number| probe::device(root, number));
+    if options.read_only || file.kind() != FileKind::Block || device().is_none_or(|device| !device.read_only) {
+        return Ok(());
+    }
+    let error = Error::found(ErrorKind::File, "serve", options.path.display().to_string(), "the device is read-only");
+    Err(error.with_remedy("serve it with --read-only, or permit writes (blockdev --setrw)"))
 }
 
 fn check_size(file: &File, options: &Options) -> Result<(), Error> {

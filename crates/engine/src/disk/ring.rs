@@ -48,7 +48,9 @@ impl Ring {
     /// What a read or write names behind `start` must be valid for it, and used by nobody else until its result is
     /// collected.
     pub(super) unsafe fn push(&mut self, slot: u32, call: Call, fd: RawFd, start: *mut u8) {
-        let (fd, flags) = if self.registered { (0, Flags::FIXED_FILE) } else { (fd, Flags::empty()) };
+        // The registered file is that of reads and writes.
+        let registered = self.registered && !matches!(call, Call::Allocate { .. });
+        let (fd, flags) = if registered { (0, Flags::FIXED_FILE) } else { (fd, Flags::empty()) };
         let entry = entry(types::Fd(fd), call, start).flags(flags).user_data(u64::from(slot));
         // SAFETY: the caller vouches for the memory.
         while unsafe { self.ring.submission().push(&entry) }.is_err() {

@@ -2,9 +2,11 @@
 
 mod ranges;
 
+pub(super) use ranges::ZERO_STEP_BYTES;
+
 use std::ops::Range;
 
-use nbd::store::Operation;
+use nbd::store::{Operation, Pool};
 use nbd::wire::Errno;
 use target::Tag;
 
@@ -100,6 +102,11 @@ pub(super) struct Slot {
     transfer: Transfer,
     call: Option<Call>,
     buffer: Option<Buffers>,
+    /// How much of the buffer has ever been used, and how much is in use.
+    touched: u64,
+    used: u64,
+    /// What a pool was told of: the difference.
+    counted: u64,
 }
 
 impl Slot {
@@ -150,23 +157,43 @@ impl Slot {
     }
 
     /// What was read is not needed any more.
-    pub(super) fn release(&mut self) {
+    pub(super) fn release(&mut self, pool: &Pool) {
         if self.stage == Stage::Read {
             self.stage = Stage::Idle;
-            self.give_back();
+            self.give_back(pool);
         }
+    }
+
+    /// Tells a pool how much of the buffer is not in use now.
+    #[inline]
+    pub(super) fn count(&mut self, pool: &Pool) {
+        let unused = self.touched - self.used;
+        pool.change(self.counted, unused);
+        self.counted = unused;
+    }
+
+    /// Moves what one pool was told of to another.
+    pub(super) fn count_in(&mut self, before: &Pool, after: &Pool) {
+        before.change(self.counted, 0);
+        after.change(0, self.counted);
     }
 
     /// The operation is over.
-    pub(super) fn end(&mut self, result: Result<(), Errno>) {
+    pub(super) fn end(&mut self, result: Result<(), Errno>, pool: &Pool) {
         self.stage = if self.goal == Goal::Read && result.is_ok() { Stage::Read } else { Stage::Idle };
         if self.stage == Stage::Idle {
-            self.give_back();
+            self.give_back(pool);
         }
     }
 
-    fn give_back(&mut self) {
-        self.buffer.take_if(|buffer| buffer.bytes() > KEPT_BYTES);
+    /// Keeps the buffer for the next operation only where the pool has room for it.
+    fn give_back(&mut self, pool: &Pool) {
+        self.used = 0;
+        let keep = pool.has_room(self.touched - self.counted);
+        if self.buffer.take_if(|buffer| !keep || buffer.bytes() > KEPT_BYTES).is_some() {
+            self.touched = 0;
+        }
+        self.count(pool);
     }
 
     /// The first call of an operation whose turn it is.
@@ -219,7 +246,12 @@ impl Slot {
         let cover = range.end.next_multiple_of(unit) - at;
         let (skip, end) = ((range.start - at) as u32, (range.end - at) as u32);
         self.transfer = Transfer { at, cover: cover as u32, skip, end, done: 0 };
-        let buffer = grown(&mut self.buffer, (cover + unit) as usize)?;
+        let bytes = cover + unit;
+        if self.buffer.as_ref().is_none_or(|buffer| (buffer.bytes() as u64) < bytes) {
+            self.touched = 0;
+        }
+        (self.touched, self.used) = (self.touched.max(bytes), bytes);
+        let buffer = grown(&mut self.buffer, bytes as usize)?;
         Ok(&mut buffer[skip as usize..end as usize])
     }
 

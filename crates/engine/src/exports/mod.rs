@@ -19,7 +19,7 @@ use nbd::wire::{BlockSizes, TransmissionFlags, Uri};
 
 use crate::error::{Error, ErrorKind};
 use crate::setup::Setup;
-pub use reading::data;
+pub use reading::examine;
 pub(crate) use target::Nbd;
 
 /// How long a server may take to let a client in.

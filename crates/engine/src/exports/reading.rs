@@ -8,23 +8,27 @@ use units::Nanos;
 use super::{Nbd, PATIENCE};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind};
-use crate::probe::{Signature, signatures};
+use crate::probe::{self, Examination};
 use crate::setup::{EngineKind, Setup};
 
 /// As much as is read at a time where the export allows it: as much as its smallest block may have at most.
 const PIECE_BYTES: u32 = 64 << 10;
 
-/// The marks of data on an export, as they would be found on a device.
+/// How long a server may take for all that is read.
+const READING_MOST: Nanos = Nanos::from_secs(30);
+
+/// What an export holds, as it would be found on a device.
 ///
 /// # Errors
 ///
 /// When it cannot be had or read.
-pub fn data(uri: &str) -> Result<Vec<Signature>, Error> {
+pub fn examine(uri: &str) -> Result<Examination, Error> {
     let export = super::look(uri)?;
     let piece = PIECE_BYTES.min(export.block_most / export.block_least * export.block_least);
     let setup = Setup::new(EngineKind::Nbd, 1, piece, Clock::start());
-    let target = Nbd::new(&Setup { uri: Some(uri.to_owned()), ..setup })?;
-    let read = signatures(&mut Reading { target, piece, bytes: export.bytes, at: 0 }, export.bytes);
+    let mut target = Nbd::new(&Setup { uri: Some(uri.to_owned()), ..setup })?;
+    let until = target.now() + READING_MOST;
+    let read = probe::examine(&mut Reading { target, piece, bytes: export.bytes, at: 0, until }, export.bytes);
     read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
 }
 
@@ -35,13 +39,18 @@ struct Reading {
     piece: u32,
     bytes: u64,
     at: u64,
+    /// When the server must have answered everything.
+    until: Nanos,
 }
 
 impl Reading {
     /// Reads the piece that holds the current place; returns how many bytes it has.
     fn piece(&mut self, offset: u64) -> io::Result<usize> {
+        if self.target.now() >= self.until {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         self.target.submit(Op { tag: Tag(0), kind: Kind::Read, file: 0, offset, length: self.piece, skip: 0 });
-        let until = self.target.now() + Nanos::new(PATIENCE.as_nanos() as u64);
+        let until = (self.target.now() + Nanos::new(PATIENCE.as_nanos() as u64)).min(self.until);
         let mut done = Vec::new();
         while done.is_empty() && self.target.now() < until {
             self.target.wait(1, until, &mut done);

@@ -44,6 +44,8 @@ pub(crate) struct Nbd {
     socket: Socket,
     export: Export,
     structured: bool,
+    /// Whether anything may be changed.
+    writes: bool,
     /// What writes ask for beside being written.
     write_flags: CommandFlags,
     outbox: Outbox,
@@ -78,6 +80,7 @@ impl Nbd {
             socket: connection.socket,
             export,
             structured,
+            writes: setup.writes,
             write_flags: if setup.durable { CommandFlags::FUA } else { CommandFlags::default() },
             outbox: Outbox::new(depth),
             inbox: Inbox::new(),
@@ -119,7 +122,7 @@ impl Nbd {
         let export = &self.export;
         match kind {
             Kind::Read => Ok(Command::Read),
-            Kind::Write | Kind::Trim if export.read_only => Err(-libc::EPERM),
+            Kind::Write | Kind::Trim if export.read_only || !self.writes => Err(-libc::EPERM),
             Kind::Write => Ok(Command::Write),
             Kind::Trim if export.trims => Ok(Command::Trim),
             Kind::Sync | Kind::DataSync if export.flushes => Ok(Command::Flush),

@@ -1,6 +1,5 @@
 //! Making files before a run: space reserved, and filled where reads are to find data.
 
-use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -8,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use units::random::Random;
 
-use super::open::{FileKind, look, make_parents};
+use super::open::{FileKind, look};
 use super::space::check_space;
 use crate::error::{Error, ErrorKind, last_errno};
+use crate::gate::{Gate, Mode};
 
 /// How much is written between two looks at the cancel flag, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -82,7 +82,8 @@ pub enum Laid {
     Created,
 }
 
-/// Makes and extends files, in order, after a check that their filesystems have room for all of them.
+/// Makes and extends files, in order, after a check that their filesystems have room for all of them, each with the
+/// permission of the write gate.
 ///
 /// What was in a file stays. `progress` is called about once per mebibyte. When `cancel` is set, or a write
 /// fails, the file that is being made is removed if it did not exist before, and else cut back to what it was.
@@ -95,6 +96,7 @@ pub enum Laid {
 /// [`ErrorKind::NoSpace`] before a byte is written, and [`ErrorKind::Cancelled`].
 pub fn lay_out(
     layouts: &[Layout],
+    gate: &Gate,
     cancel: &AtomicBool,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Vec<Result<Laid, Error>>, Error> {
@@ -105,7 +107,7 @@ pub fn lay_out(
     // A file may be far larger than what a run writes to it. Reserving what there is no room for would fail, or
     // take all that is free.
     let reserves = check_space(known().map(|(layout, growth)| (layout.path.as_path(), growth.reserved))).is_ok();
-    let mut writer = Writer { cancel, progress, written: 0, total, reserves };
+    let mut writer = Writer { gate, cancel, progress, written: 0, total, reserves };
     let lay = |(layout, growth): (&Layout, Result<Growth, Error>)| {
         let laid = growth.and_then(|growth| writer.lay(layout, &growth));
         match laid {
@@ -160,6 +162,7 @@ impl Growth {
 }
 
 struct Writer<'a> {
+    gate: &'a Gate,
     cancel: &'a AtomicBool,
     progress: &'a mut dyn FnMut(Progress<'_>),
     written: u64,
@@ -174,18 +177,19 @@ impl Writer<'_> {
         if growth.device || (growth.from.is_some() && from >= layout.bytes) {
             return Ok(Laid::Found);
         }
-        make_parents(&layout.path)?;
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&layout.path)
-            .map_err(|error| Error::file("make", &layout.path, &error))?;
+        let (permit, is_new) = self.gate.create(&layout.path)?;
+        let mode = Mode { read: true, write: true, flags: 0 };
+        let file = permit.open(mode).map_err(|error| Error::file("open", &layout.path, &error))?;
+        if !is_new && growth.from.is_none() {
+            let reason = "another program made it after it was found missing";
+            return Err(Error::found(ErrorKind::File, "make", layout.path.display().to_string(), reason)
+                .with_remedy("run the job again, so that the file is checked before it is written"));
+        }
         if let Err(error) = self.make(&file, layout, from) {
             undo(&file, layout, growth.from);
             return Err(error);
         }
-        Ok(if growth.from.is_some() { Laid::Extended(from) } else { Laid::Created })
+        Ok(if is_new { Laid::Created } else { Laid::Extended(from) })
     }
 
     fn make(&mut self, file: &std::fs::File, layout: &Layout, from: u64) -> Result<(), Error> {

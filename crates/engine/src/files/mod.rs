@@ -7,6 +7,7 @@ pub(crate) mod space;
 
 pub use cache::{Advice, advise, invalidate};
 pub use layout::{Content, Fallocate, Laid, Layout, Progress, check_room, lay_out};
-pub use open::{Access, File, FileKind, OpenSync, Seen, look, open, remove};
+pub use open::{Access, File, FileKind, OpenSync, Seen, look, open, open_permitted, remove};
+pub(crate) use open::{device_bytes, make_parents, unusable};
 pub use space::check_space;
 pub(crate) use space::{existing_ancestor, free_bytes};

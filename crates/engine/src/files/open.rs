@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{Advice, advise};
 use crate::error::{Error, ErrorKind};
+use crate::gate::{self, Mode, Permit};
 
 /// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
@@ -31,14 +32,12 @@ pub enum FileKind {
 pub struct Access {
     /// For reads.
     pub read: bool,
-    /// For writes and trims.
+    /// For writes and trims: only with a permit of the write gate.
     pub write: bool,
     /// Past the page cache (`O_DIRECT`).
     pub direct: bool,
     /// How writes are synchronous.
     pub sync: OpenSync,
-    /// Makes the file, and the directories above it, where they do not exist.
-    pub create: bool,
     /// Trims of a regular file punch holes; without it they are refused, as the discard of a device is on a file.
     pub punch_holes: bool,
 }
@@ -81,6 +80,8 @@ pub struct File {
     /// Ranges that are given back or made zero are multiples of this; 1 for files.
     grain_bytes: u32,
     access: Access,
+    /// The permission to write to it.
+    permit: Option<Permit>,
 }
 
 impl File {
@@ -129,6 +130,11 @@ impl File {
         self.grain_bytes
     }
 
+    /// Locks it for reading; whether another program's lock forbids that.
+    pub(crate) fn is_locked_for_reading(&self) -> bool {
+        self.file.borrow().as_ref().is_some_and(gate::lock_for_reading)
+    }
+
     /// How it was opened.
     #[must_use]
     pub fn access(&self) -> Access {
@@ -153,6 +159,15 @@ impl File {
         self.fd.get()
     }
 
+    /// The descriptor for calls that discard or zero ranges. On a device that the gate claimed it is the claim's own: through
+    /// another one the kernel could not keep the page cache out of the way, and fails with `EBUSY`.
+    pub(crate) fn range_fd(&self) -> Result<RawFd, i32> {
+        match self.permit.as_ref().and_then(Permit::claim) {
+            Some(claim) if self.kind == FileKind::Block => Ok(claim),
+            _ => self.live_fd(),
+        }
+    }
+
     /// Its descriptor; it is opened again if it was closed. The error is a completion's: a number, negated.
     #[inline]
     pub(crate) fn live_fd(&self) -> Result<RawFd, i32> {
@@ -162,8 +177,8 @@ impl File {
 
     #[cold]
     fn reopen(&self) -> Result<RawFd, i32> {
-        let again = Access { create: false, ..self.access };
-        let file = open_raw(&self.path, again).map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
+        let file = open_raw(&self.path, self.access, self.permit.as_ref())
+            .map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
         self.fd.set(file.as_raw_fd());
         self.file.replace(Some(file));
         if let Some(advice) = self.advice.get() {
@@ -183,7 +198,7 @@ impl File {
 pub struct Seen {
     /// What it is.
     pub kind: FileKind,
-    /// Its size in bytes; for a block device as `/sys` tells it, zero where it does not.
+    /// Its size in bytes; for a block device as `/sys` or the device says.
     pub bytes: u64,
     /// The bytes that it occupies in its filesystem; less than `bytes` for a file with holes.
     pub allocated: u64,
@@ -203,24 +218,34 @@ pub fn look(path: &Path) -> Result<Option<Seen>, Error> {
     let kind = kind_of(&metadata, path)?;
     let bytes = match kind {
         FileKind::Regular => metadata.len(),
-        FileKind::Block => sectors(metadata.rdev()) * 512,
+        FileKind::Block => block_bytes(path, metadata.rdev())?,
         FileKind::Character => 0,
     };
     Ok(Some(Seen { kind, bytes, allocated: metadata.blocks() * 512 }))
 }
 
-/// Opens a file or device.
+/// Opens a file or device for reading.
 ///
 /// # Errors
 ///
 /// When the system refuses, and says what to do about it where the reason is `O_DIRECT`.
 pub fn open(path: &Path, access: Access) -> Result<File, Error> {
-    if access.create {
-        make_parents(path)?;
-    }
-    // Opening a pipe would wait for whoever is at its other end.
+    // Opening a pipe would wait for its other end.
     look(path)?;
-    let file = open_raw(path, access).map_err(|error| refused(path, access, &error))?;
+    open_checked(path, Access { read: true, write: false, ..access }, None)
+}
+
+/// Opens what the write gate has admitted.
+///
+/// # Errors
+///
+/// As for [`open`].
+pub fn open_permitted(permit: &Permit, access: Access) -> Result<File, Error> {
+    open_checked(permit.path(), access, Some(permit))
+}
+
+fn open_checked(path: &Path, access: Access, permit: Option<&Permit>) -> Result<File, Error> {
+    let file = open_raw(path, access, permit).map_err(|error| refused(path, access, &error))?;
     let metadata = file.metadata().map_err(|error| Error::file("look at", path, &error))?;
     let kind = kind_of(&metadata, path)?;
     let bytes = match kind {
@@ -232,19 +257,15 @@ pub fn open(path: &Path, access: Access) -> Result<File, Error> {
     let (unit_bytes, grain_bytes) = (multiple(access.direct), multiple(kind == FileKind::Block));
     let (fd, path) = (Cell::new(file.as_raw_fd()), path.to_owned());
     let (file, advice) = (RefCell::new(Some(file)), Cell::new(None));
-    Ok(File { file, fd, advice, path, kind, bytes, unit_bytes, grain_bytes, access })
+    Ok(File { file, fd, advice, path, kind, bytes, unit_bytes, grain_bytes, access, permit: permit.cloned() })
 }
 
-fn open_raw(path: &Path, access: Access) -> io::Result<std::fs::File> {
+fn open_raw(path: &Path, access: Access, permit: Option<&Permit>) -> io::Result<std::fs::File> {
     let direct = if access.direct { libc::O_DIRECT } else { 0 };
     let flags = direct | access.sync.flag();
-    let open = |flags| {
-        OpenOptions::new()
-            .read(access.read || !access.write)
-            .write(access.write)
-            .create(access.create && access.write)
-            .custom_flags(flags)
-            .open(path)
+    let open = |flags| match permit {
+        Some(permit) => permit.open(Mode { read: access.read || !access.write, write: access.write, flags }),
+        None => OpenOptions::new().read(true).custom_flags(flags).open(path),
     };
     // Access times are not what is measured; the kernel keeps them from files of other users only.
     match open(flags | libc::O_NOATIME) {
@@ -266,7 +287,7 @@ pub fn remove(path: &Path) -> Result<(), Error> {
 }
 
 /// Makes the directories above `path`.
-pub(super) fn make_parents(path: &Path) -> Result<(), Error> {
+pub(crate) fn make_parents(path: &Path) -> Result<(), Error> {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => {
             std::fs::create_dir_all(parent).map_err(|error| Error::file("make directory", parent, &error))
@@ -284,10 +305,15 @@ fn kind_of(metadata: &Metadata, path: &Path) -> Result<FileKind, Error> {
     } else if kind.is_char_device() {
         Ok(FileKind::Character)
     } else {
-        let reason = "it is neither a file nor a device";
-        Err(Error::found(ErrorKind::File, "use", path.display().to_string(), reason)
-            .with_remedy("name a file or a device, or use directory= for a directory"))
+        Err(unusable(path))
     }
+}
+
+/// Something that is neither a file nor a device.
+pub(crate) fn unusable(path: &Path) -> Error {
+    let reason = "it is neither a file nor a device";
+    Error::found(ErrorKind::File, "use", path.display().to_string(), reason)
+        .with_remedy("name a file or a device, or use directory= for a directory")
 }
 
 fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
@@ -301,16 +327,18 @@ fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
     }
 }
 
-/// The size of a block device in sectors of 512 bytes, as `/sys` tells it.
-fn sectors(device: u64) -> u64 {
+/// The size of a block device, as `/sys` has it; where that is not mounted, the device is asked.
+fn block_bytes(path: &Path, device: u64) -> Result<u64, Error> {
     let (major, minor) = (libc::major(device), libc::minor(device));
-    std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size"))
-        .ok()
-        .and_then(|text| text.trim().parse().ok())
-        .unwrap_or(0)
+    let told = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size")).ok();
+    if let Some(sectors) = told.and_then(|text| text.trim().parse::<u64>().ok()) {
+        return Ok(sectors.saturating_mul(512));
+    }
+    let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
+    opened.and_then(|file| device_bytes(&file)).map_err(|error| Error::file("find the size of", path, &error))
 }
 
-fn device_bytes(file: &std::fs::File) -> io::Result<u64> {
+pub(crate) fn device_bytes(file: &std::fs::File) -> io::Result<u64> {
     let mut bytes = 0u64;
     // SAFETY: the call writes one 64-bit number to `bytes`, which outlives it.
     if unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &raw mut bytes) } < 0 {

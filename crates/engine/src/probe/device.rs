@@ -59,19 +59,51 @@ pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
     }
 }
 
+/// How a block device is related to others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Relations {
+    pub(crate) number: Number,
+    pub(crate) name: String,
+    /// The disk that it is a partition of.
+    pub(crate) disk: Option<String>,
+    pub(crate) partitions: Vec<String>,
+    /// Devices that are stacked on it.
+    pub(crate) holders: Vec<String>,
+    /// Devices that it is stacked on.
+    pub(crate) slaves: Vec<String>,
+}
+
+/// The relations of a block device; `None` where `/sys` knows none of that number.
+pub(crate) fn relations(root: &Path, number: Number) -> Option<Relations> {
+    let place = place_of(root, number)?;
+    let disk = place.join("partition").exists().then(|| place.parent().map(name)).flatten();
+    Some(Relations {
+        number,
+        name: name(&place),
+        disk,
+        partitions: partitions(&place),
+        holders: names(&place.join("holders")),
+        slaves: names(&place.join("slaves")),
+    })
+}
+
+fn place_of(root: &Path, number: Number) -> Option<PathBuf> {
+    reading::place(root, &format!("sys/dev/block/{}:{}", number.0, number.1)).ok()
+}
+
 /// What `/sys` tells of a block device; `None` where it knows none of that number.
 #[must_use]
 pub fn device(root: &Path, number: Number) -> Option<Device> {
-    let place = reading::place(root, &format!("sys/dev/block/{}:{}", number.0, number.1)).ok()?;
+    let place = place_of(root, number)?;
+    let Relations { name, disk, partitions, holders, slaves, .. } = relations(root, number)?;
     // Each file by itself, for one that is a link could lead out of the root.
     let below = |path: &Path| Some(path.strip_prefix(root.canonicalize().ok()?).ok()?.to_string_lossy().into_owned());
     let line = |path: &Path| reading::line(root, &below(path)?).ok();
-    let is_partition = place.join("partition").exists();
-    let whole = if is_partition { place.parent()?.to_owned() } else { place.clone() };
+    let whole = if disk.is_some() { place.parent()?.to_owned() } else { place.clone() };
     let figure = |path: PathBuf| line(&path).and_then(|text| text.parse::<u64>().ok());
     let queue = |name: &str| figure(whole.join("queue").join(name));
     Some(Device {
-        name: name(&place),
+        name,
         number,
         bytes: figure(place.join("size")).unwrap_or(0).saturating_mul(512),
         logical_block_bytes: queue("logical_block_size").map_or(512, |bytes| bytes as u32),
@@ -81,10 +113,10 @@ pub fn device(root: &Path, number: Number) -> Option<Device> {
         read_only: figure(place.join("ro")) == Some(1),
         model: line(&whole.join("device/model")),
         scheduler: line(&whole.join("queue/scheduler")).and_then(|text| chosen(&text)),
-        disk: is_partition.then(|| name(&whole)),
-        partitions: partitions(&place),
-        holders: names(&place.join("holders")),
-        slaves: names(&place.join("slaves")),
+        disk,
+        partitions,
+        holders,
+        slaves,
         backing_file: line(&place.join("loop/backing_file")).map(PathBuf::from),
     })
 }

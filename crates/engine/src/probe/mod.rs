@@ -21,12 +21,15 @@ mod usage;
 pub use cpus::{allowed_cpus, cpu_pressure, governors, load, nodes, online_cpus};
 
 pub use device::{Device, device, number_of};
+pub(crate) use device::{Relations, relations};
 pub use disk::{Counters, Disk, counters, disk, disk_under};
 pub use filesystem::{capacity_bytes, ext4_options, initialises_lazily, trims_regularly};
 pub use host::{Host, host, last_processor, page_bytes};
 pub use memory::{Dirty, Swap, dirty, swaps};
+pub(crate) use mounts::number as number_in;
 pub use mounts::{Mount, filesystem_of, free_bytes, mounts};
-pub use occupants::{Occupant, occupants, users};
+pub use occupants::{Occupant, users};
+pub(crate) use occupants::{number_named, swap_paths};
 pub use permissions::{IoLimit, Rings, filtered, io_limits, kernel, native_operations, rings};
 pub use queue::{
     Identity, Interrupt, Queue, driver, first_sector, identity, interrupts, loop_direct, loop_offset_bytes, mapping,

@@ -1,5 +1,7 @@
 //! What is mounted, and which filesystem a file is in.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -33,8 +35,8 @@ impl Mount {
 /// Everything that is mounted, in the order in which it was.
 #[must_use]
 pub fn mounts(root: &Path) -> Vec<Mount> {
-    let text = super::reading::text(root, "proc/self/mountinfo").unwrap_or_default();
-    text.lines().filter_map(parse).collect()
+    let bytes = super::reading::bytes(root, "proc/self/mountinfo").unwrap_or_default();
+    bytes.split(|byte| *byte == b'\n').filter_map(parse).collect()
 }
 
 /// The filesystem that holds `path`, or will hold it when it is made; `None` where the host does not tell.
@@ -59,11 +61,16 @@ pub fn free_bytes(path: &Path) -> Result<u64, Error> {
 }
 
 /// `36 35 98:0 /root /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw`
-fn parse(line: &str) -> Option<Mount> {
+///
+/// Where it is mounted need not be text.
+fn parse(line: &[u8]) -> Option<Mount> {
+    let at = line.split(|byte| *byte == b' ').nth(4).map(unescaped_bytes)?;
+    let line = String::from_utf8_lossy(line);
     let (place, what) = line.split_once(" - ")?;
     let mut place = place.split(' ').skip(2);
     let number = number(place.next()?)?;
-    let at = PathBuf::from(unescaped(place.nth(1)?));
+    let at = PathBuf::from(OsString::from_vec(at));
+    place.nth(1)?;
     let mut what = what.split(' ');
     let (filesystem, source) = (what.next()?.to_owned(), unescaped(what.next()?));
     // Those of the mount come after its place, those of the filesystem last; where they differ the mount is stricter.
@@ -73,9 +80,21 @@ fn parse(line: &str) -> Option<Mount> {
 }
 
 /// `8:1`
-pub(super) fn number(text: &str) -> Option<Number> {
+pub(crate) fn number(text: &str) -> Option<Number> {
     let (major, minor) = text.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The same of bytes that need not be text.
+fn unescaped_bytes(text: &[u8]) -> Vec<u8> {
+    let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text);
+    while let [first, after @ ..] = rest {
+        let digits = (*first == b'\\').then(|| std::str::from_utf8(after.get(..3)?).ok()).flatten();
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        plain.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[3..] } else { after };
+    }
+    plain
 }
 
 /// Blanks and the like stand as a backslash and three octal digits.
@@ -101,19 +120,27 @@ pub(super) fn unescaped(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// f52613e took a place that is not UTF-8 for one called U+FFFD, and found no filesystem under its files.
+    #[test]
+    fn a_place_that_is_not_utf8_is_kept_as_it_is() {
+        let mount = parse(b"36 35 98:0 / /mnt/caf\xe9\\040x rw - ext4 /dev/vda rw").unwrap();
+        assert_eq!(mount.at, PathBuf::from(OsString::from_vec(b"/mnt/caf\xe9 x".to_vec())));
+        assert_eq!((mount.number, mount.filesystem.as_str()), ((98, 0), "ext4"));
+    }
+
     #[test]
     fn reads_lines_with_and_without_optional_fields() {
         let line = r"36 35 98:0 /mnt1 /mnt\040two rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue";
-        let mount = parse(line).unwrap();
+        let mount = parse(line.as_bytes()).unwrap();
         assert_eq!(mount.number, (98, 0));
         assert_eq!(mount.at, Path::new("/mnt two"));
         assert_eq!((mount.filesystem.as_str(), mount.source.as_str()), ("ext3", "/dev/root"));
         assert_eq!(mount.options, ["rw", "noatime", "rw", "errors=continue"]);
-        assert_eq!(parse("21 1 0:20 / /sys rw - sysfs sysfs rw").unwrap().number, (0, 20));
+        assert_eq!(parse(b"21 1 0:20 / /sys rw - sysfs sysfs rw").unwrap().number, (0, 20));
         assert!(!mount.is_in_memory());
-        assert!(parse("28 1 0:25 / /dev/shm rw - tmpfs shm rw").unwrap().is_in_memory());
-        assert_eq!(parse("nonsense"), None);
-        assert_eq!(parse(""), None);
+        assert!(parse(b"28 1 0:25 / /dev/shm rw - tmpfs shm rw").unwrap().is_in_memory());
+        assert_eq!(parse(b"nonsense"), None);
+        assert_eq!(parse(b""), None);
     }
 
     #[test]

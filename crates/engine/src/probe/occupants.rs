@@ -1,12 +1,11 @@
 //! What would be lost, or who would be disturbed, if a device or file were written.
 
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::mounts::unescaped;
-use super::signature::{Signature, signatures};
-use super::{Device, Number, device, mounts, names, number_of};
-use crate::error::Error;
-use crate::files::{FileKind, look};
+use super::signature::Signature;
+use super::{Number, mounts, relations};
 
 /// Something that a device or file carries, or somebody who uses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,76 +40,44 @@ pub enum Occupant {
     },
 }
 
-/// Everything that occupies the device or file at `path`; nothing where nothing is there. The contents of regular
-/// files are not looked at: they are a file's own business.
-///
-/// # Errors
-///
-/// When the path cannot be looked at, or a device cannot be read.
-pub fn occupants(root: &Path, path: &Path) -> Result<Vec<Occupant>, Error> {
-    match look(path)?.map(|seen| (seen.kind, seen.bytes)) {
-        Some((FileKind::Block, bytes)) => {
-            let mut found = data(path, bytes)?;
-            found.extend(number_of(root, path).map(|number| users(root, number)).unwrap_or_default());
-            Ok(found)
-        }
-        Some((FileKind::Regular, _)) => Ok(users_of_file(root, path)),
-        Some((FileKind::Character, _)) | None => Ok(Vec::new()),
-    }
-}
-
-fn data(path: &Path, bytes: u64) -> Result<Vec<Occupant>, Error> {
-    let unreadable = |error| {
-        Error::file("look for data on", path, &error).with_remedy("run as a user who may read it, such as root")
-    };
-    let mut file = std::fs::File::open(path).map_err(unreadable)?;
-    Ok(signatures(&mut file, bytes).map_err(unreadable)?.into_iter().map(Occupant::Data).collect())
-}
-
 /// Partitions, holders, mounts and swap areas of a block device and of its partitions, without reading it.
 #[must_use]
 pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
-    let Some(device) = device(root, number) else {
+    let Some(device) = relations(root, number) else {
         return Vec::new();
     };
     let mut found: Vec<Occupant> = device.partitions.iter().cloned().map(Occupant::Partition).collect();
-    let parts = device.partitions.iter().filter_map(|name| named(root, name));
+    let parts = device.partitions.iter().filter_map(|name| relations(root, number_named(root, name)?));
     let mounts = mounts(root);
-    let swaps = swaps(root);
+    let swaps = swap_paths(root);
+    let is_swap = |path: &str, number| swaps.iter().any(|swap| swap == path || block_number(swap) == Some(number));
     for part in std::iter::once(device.clone()).chain(parts) {
         let path = format!("/dev/{}", part.name);
         let holder = |holder: &String| Occupant::Holder { device: part.name.clone(), holder: holder.clone() };
         found.extend(part.holders.iter().map(holder));
         let mounted = mounts.iter().filter(|mount| mount.number == part.number || mount.source == path);
         found.extend(mounted.map(|mount| Occupant::Mount { device: part.name.clone(), at: mount.at.clone() }));
-        if swaps.contains(&path) {
+        if is_swap(&path, part.number) {
             found.push(Occupant::Swap { device: part.name });
         }
     }
     found
 }
 
-fn named(root: &Path, name: &str) -> Option<Device> {
+/// The number of the block device of this name.
+pub(crate) fn number_named(root: &Path, name: &str) -> Option<Number> {
     let file = root.join("sys/class/block").join(name.replace('/', "!")).join("dev");
-    device(root, super::mounts::number(&super::line(&file)?)?)
-}
-
-fn users_of_file(root: &Path, path: &Path) -> Vec<Occupant> {
-    let Ok(path) = path.canonicalize() else {
-        return Vec::new();
-    };
-    let block = root.join("sys/class/block");
-    let backs = |name: &String| {
-        let backing = super::line(&block.join(name).join("loop/backing_file"));
-        backing.is_some_and(|file| Path::new(&file) == path)
-    };
-    let loops = names(&block).into_iter().filter(backs).map(|device| Occupant::LoopBacking { device });
-    let swapped = swaps(root).into_iter().filter(|swap| Path::new(swap) == path);
-    loops.chain(swapped.map(|device| Occupant::Swap { device })).collect()
+    super::mounts::number(&super::line(&file)?)
 }
 
 /// Paths that are swapped to.
-fn swaps(root: &Path) -> Vec<String> {
+pub(crate) fn swap_paths(root: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(root.join("proc/swaps")).unwrap_or_default();
     text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescaped).collect()
+}
+
+/// The number of the block device at a path, under whatever name.
+fn block_number(path: &str) -> Option<Number> {
+    let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
+    Some((libc::major(metadata.rdev()), libc::minor(metadata.rdev())))
 }

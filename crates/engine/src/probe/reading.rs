@@ -69,6 +69,12 @@ pub(super) fn place(root: &Path, path: &str) -> Reading<PathBuf> {
 
 /// All of a file, blanks around it removed. Bytes that are no text are shown as such.
 pub(super) fn text(root: &Path, path: &str) -> Reading<String> {
+    let text = String::from_utf8_lossy(&bytes(root, path)?).trim().to_owned();
+    if text.is_empty() { Err(Unread::new(path, Why::Empty)) } else { Ok(text) }
+}
+
+/// All of a file as it is.
+pub(super) fn bytes(root: &Path, path: &str) -> Reading<Vec<u8>> {
     let place = place(root, path)?;
     let refused = |error: std::io::Error| Unread::refused(path, &error);
     if !place.metadata().map_err(refused)?.is_file() {
@@ -76,8 +82,7 @@ pub(super) fn text(root: &Path, path: &str) -> Reading<String> {
     }
     let mut bytes = Vec::new();
     File::open(place).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)).map_err(refused)?;
-    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-    if text.is_empty() { Err(Unread::new(path, Why::Empty)) } else { Ok(text) }
+    Ok(bytes)
 }
 
 /// The first line of a file.

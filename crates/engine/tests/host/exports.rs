@@ -21,7 +21,7 @@ fn uri(socket: &Path, export: &str) -> String {
 
 fn setup(socket: &Path, depth: u32, buffer_bytes: u32) -> Setup {
     let uri = Some(uri(socket, ""));
-    Setup { uri, ..Setup::new(EngineKind::Nbd, depth, buffer_bytes, Clock::start()) }
+    Setup { uri, writes: true, ..Setup::new(EngineKind::Nbd, depth, buffer_bytes, Clock::start()) }
 }
 
 /// Does something with a target.
@@ -135,7 +135,8 @@ fn data_on_an_export_is_found_by_its_marks() {
     let scratch = Scratch::new("marks");
     let socket = scratch.path("s");
     let _served = Served::start(&socket, Style::Extended, &[""], BYTES, ABLE);
-    assert_eq!(exports::data(&uri(&socket, "")).unwrap(), []);
+    let found = exports::examine(&uri(&socket, "")).unwrap();
+    assert_eq!((found.signatures, found.first_data), (vec![], None));
     let write = |target: &mut dyn DynTarget| {
         target.submit(Op { tag: Tag(0), kind: Kind::Write, file: 0, offset: 0, length: 4096, skip: 0 });
         assert_eq!(target.drain(1)[0].result, 4096);
@@ -145,8 +146,9 @@ fn data_on_an_export_is_found_by_its_marks() {
         write(target);
     };
     with_target(&setup(&socket, 1, 4096), Vec::new(), With(luks)).unwrap();
-    let found: Vec<String> = exports::data(&uri(&socket, "")).unwrap().iter().map(ToString::to_string).collect();
-    assert_eq!(found, ["LUKS encrypted volume"]);
+    let found = exports::examine(&uri(&socket, "")).unwrap();
+    let names: Vec<String> = found.signatures.iter().map(ToString::to_string).collect();
+    assert_eq!((names.as_slice(), found.first_data), (&["LUKS encrypted volume".to_owned()][..], Some(0)));
 }
 
 /// What becomes of four reads at once, and of one more after them, at a server that answers none of them well.

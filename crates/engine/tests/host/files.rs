@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::{self, Access, Content, Fallocate, FileKind, Laid, Layout, OpenSync, Progress};
+use engine::gate::Gate;
 use engine::{Clock, EngineKind, Error, ErrorKind, Setup, Visitor, probe, with_target};
 use target::Target;
 
@@ -18,11 +19,11 @@ fn layout(path: PathBuf, bytes: u64, content: Content) -> Layout {
 }
 
 fn lay(layout: &Layout) -> Result<Laid, Error> {
-    files::lay_out(std::slice::from_ref(layout), &AtomicBool::new(false), &mut |_| {})?.remove(0)
+    files::lay_out(std::slice::from_ref(layout), &Gate::of_any_content(), &AtomicBool::new(false), &mut |_| {})?
+        .remove(0)
 }
 
-const READ: Access =
-    Access { read: true, write: false, direct: false, sync: OpenSync::None, create: false, punch_holes: false };
+const READ: Access = Access { read: true, write: false, direct: false, sync: OpenSync::None, punch_holes: false };
 
 #[test]
 fn a_missing_file_is_made_with_its_directories_and_filled() {
@@ -32,7 +33,9 @@ fn a_missing_file_is_made_with_its_directories_and_filled() {
     let layouts = [layout(path.clone(), 3 * MIB + 5, Content::Filled)];
     let mut progress = |step: Progress<'_>| seen.push((step.written, step.total));
     assert_eq!(
-        files::lay_out(&layouts, &AtomicBool::new(false), &mut progress).unwrap()[0].as_ref().unwrap(),
+        files::lay_out(&layouts, &Gate::of_any_content(), &AtomicBool::new(false), &mut progress).unwrap()[0]
+            .as_ref()
+            .unwrap(),
         &Laid::Created
     );
     let data = fs::read(&path).unwrap();
@@ -81,7 +84,7 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
     // Each of the two would fit alone.
     let layouts = ["first", "second"]
         .map(|name| Layout { writes: u64::MAX, ..layout(scratch.path(name), free / 3 * 2, Content::Reserved) });
-    let error = files::lay_out(&layouts, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    let error = files::lay_out(&layouts, &Gate::of_any_content(), &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NoSpace);
     assert!(error.to_string().contains("are free there"), "{error}");
     assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
@@ -112,7 +115,7 @@ fn a_cancelled_layout_leaves_things_as_they_were() {
         let cancel = AtomicBool::new(false);
         let layouts = [layout(finished.clone(), MIB, Content::Filled), layout(path.clone(), 64 * MIB, Content::Filled)];
         let mut progress = |step: Progress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
-        let error = files::lay_out(&layouts, &cancel, &mut progress).unwrap_err();
+        let error = files::lay_out(&layouts, &Gate::of_any_content(), &cancel, &mut progress).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Cancelled);
     }
     assert!(!new.exists());
@@ -138,9 +141,7 @@ fn files_know_what_they_are() {
 #[test]
 fn opening_makes_files_only_when_asked_to() {
     let scratch = Scratch::new("opened");
-    let write = Access { write: true, ..READ };
-    assert!(files::open(&scratch.path("x/data"), write).is_err());
-    files::open(&scratch.path("x/data"), Access { create: true, ..write }).unwrap();
+    Gate::of_any_content().open(&scratch.path("x/data"), READ).unwrap();
     assert!(scratch.path("x/data").exists());
     files::remove(&scratch.path("x/data")).unwrap();
     assert!(!scratch.path("x/data").exists());

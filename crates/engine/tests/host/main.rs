@@ -4,6 +4,7 @@ mod block;
 mod conformance;
 mod disk;
 mod exports;
+mod faults;
 mod files;
 mod loops;
 mod probe;

@@ -9,7 +9,7 @@ use crate::disk::call::Call;
 use crate::inline::PUNCH;
 
 /// Zeroes are written in steps of so many bytes where the system cannot make them.
-const ZERO_STEP_BYTES: u64 = 1 << 20;
+pub(in crate::disk) const ZERO_STEP_BYTES: u64 = 1 << 20;
 
 impl Slot {
     /// Makes the next part of a range zero: whole grains by the system, their parts by writing.

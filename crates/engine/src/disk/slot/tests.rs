@@ -1,3 +1,4 @@
+use nbd::store::Pool;
 use units::random::Random;
 
 use super::*;
@@ -7,6 +8,7 @@ struct Kernel {
     file: Vec<u8>,
     allocates: bool,
     discards: bool,
+    pool: Pool,
     calls: Vec<Call>,
     random: Random,
 }
@@ -16,7 +18,14 @@ impl Kernel {
         let mut random = Random::new(seed, 0);
         let mut file = vec![0; size as usize];
         random.fill(&mut file);
-        Self { file, allocates: seed % 2 == 1, discards: seed % 4 > 1, calls: Vec::new(), random }
+        Self {
+            file,
+            allocates: seed % 2 == 1,
+            discards: seed % 4 > 1,
+            pool: Pool::default(),
+            calls: Vec::new(),
+            random,
+        }
     }
 
     fn make(&mut self, call: Call, slot: &mut Slot, unit: u32) -> i32 {
@@ -61,7 +70,7 @@ impl Kernel {
         loop {
             match next {
                 Next::Ended(result) => {
-                    slot.end(result);
+                    slot.end(result, &self.pool);
                     return result;
                 }
                 Next::Call(call) => {
@@ -128,7 +137,7 @@ fn reads_are_whole_though_the_kernel_reads_less_at_a_time() {
         assert_eq!(slot.read(), None);
         kernel.carry_out(&mut slot, read, &shape).unwrap();
         assert!(slot.read() == Some(&kernel.file[range.clone()]), "seed {seed}: {shape:?}, {range:?}");
-        slot.release();
+        slot.release(&kernel.pool);
         assert_eq!(slot.read(), None);
     }
 }

@@ -1,0 +1,124 @@
+//! What the host has for the workers of a run, as [`job::limits`] compares it with what jobs need.
+
+use std::path::{Path, PathBuf};
+
+use job::limits::{Capacity, Limit};
+use rustix::process::{Resource, getrlimit};
+
+use crate::crew::STACK_BYTES;
+
+/// Operations that the kernel takes for one ring.
+const RING_ENTRIES_MAX: u64 = 32_768;
+
+/// For workers with threads, buffers and open files.
+pub(crate) fn of_host() -> Capacity {
+    Capacity {
+        threads: threads(),
+        descriptors: rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", Which::Hard),
+        mappings: number("/proc/sys/vm/max_map_count").map(|most| limit(most, "vm.max_map_count")),
+        memory: memory(),
+        address_space: address_space(),
+        ring_entries: Some(limit(RING_ENTRIES_MAX, "IORING_MAX_ENTRIES of the kernel")),
+        stack_bytes: STACK_BYTES as u64,
+        buffers: true,
+    }
+}
+
+/// For workers on models, which are no threads and whose operations have no bytes.
+pub(crate) fn of_models() -> Capacity {
+    Capacity { memory: memory(), address_space: address_space(), ..Capacity::default() }
+}
+
+fn limit(most: u64, source: &str) -> Limit {
+    Limit { most, source: source.to_owned() }
+}
+
+/// The limit that leaves the least.
+fn least(limits: impl IntoIterator<Item = Option<Limit>>) -> Option<Limit> {
+    limits.into_iter().flatten().min_by_key(|limit| limit.most)
+}
+
+/// Threads that can still be started. A user's limit is not for root, as in the kernel.
+fn threads() -> Option<Limit> {
+    let tasks = tasks().unwrap_or(0);
+    let of_system = |path: &str, name: &str| number(path).map(|most| limit(most.saturating_sub(tasks), name));
+    let of_user = (!rustix::process::getuid().is_root())
+        .then(|| rlimit(Resource::Nproc, "RLIMIT_NPROC, see `ulimit -u`", Which::Soft))
+        .flatten();
+    least([
+        of_system("/proc/sys/kernel/threads-max", "kernel.threads-max"),
+        of_system("/proc/sys/kernel/pid_max", "kernel.pid_max"),
+        of_user,
+        of_cgroups("pids.max", "pids.current"),
+    ])
+}
+
+/// Memory that can be used without taking it from other programs.
+fn memory() -> Option<Limit> {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    least([kib.map(|kib| limit(kib.saturating_mul(1024), "MemAvailable")), of_cgroups("memory.max", "memory.current")])
+}
+
+/// What the process may still reserve (`ulimit -v`).
+fn address_space() -> Option<Limit> {
+    let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", Which::Soft)?;
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let used = pages.split(' ').next()?.parse::<u64>().ok()?.saturating_mul(engine::probe::page_bytes());
+    Some(Limit { most: limited.most.saturating_sub(used), ..limited })
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    Soft,
+    Hard,
+}
+
+fn rlimit(resource: Resource, source: &str, which: Which) -> Option<Limit> {
+    let known = getrlimit(resource);
+    let most = match which {
+        Which::Soft => known.current,
+        Which::Hard => known.maximum,
+    };
+    most.map(|most| limit(most, source))
+}
+
+/// Tasks of the whole system: behind the `/` of `/proc/loadavg`.
+fn tasks() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split(' ').nth(3)?.split('/').nth(1)?.parse().ok()
+}
+
+fn number(path: impl AsRef<Path>) -> Option<u64> {
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// What is left of a limit of this process's control group or of one above it (version 2).
+fn of_cgroups(most: &str, current: &str) -> Option<Limit> {
+    let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let root = Path::new("/sys/fs/cgroup");
+    let own: PathBuf = root.join(own);
+    let groups = own.ancestors().take_while(|group| group.starts_with(root));
+    let left = |group: &Path| {
+        let file = group.join(most);
+        let left = number(&file)?.saturating_sub(number(group.join(current)).unwrap_or(0));
+        Some(limit(left, &file.display().to_string()))
+    };
+    least(groups.map(left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_has_some_of_everything() {
+        let host = of_host();
+        for known in [&host.threads, &host.mappings, &host.memory, &host.descriptors] {
+            assert!(known.as_ref().is_some_and(|limit| limit.most > 16 && !limit.source.is_empty()), "{host:?}");
+        }
+        assert!(of_models().threads.is_none() && of_models().memory.is_some());
+    }
+}

@@ -1,0 +1,54 @@
+//! What the state of a device tells about an operation on it that failed, where the error number alone misleads: a write
+//! to a disk that was pulled out ends with "No space left on device".
+
+use std::path::Path;
+
+use engine::files::{self, FileKind};
+use engine::probe;
+use workload::OpKind;
+
+/// The remedy for a device that has gone or that takes writes only at the write pointers of its zones.
+pub(crate) fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
+    let place = Path::new(path);
+    if has_gone(place) {
+        return Some("the device has gone: see the kernel's log (dmesg)");
+    }
+    (kind == OpKind::Write && is_zoned(place)).then_some(
+        "the device is zoned and takes writes only at the write pointer of a zone: see blkzone report, and blkzone \
+         reset to start again",
+    )
+}
+
+/// Whether a path that was opened before is a device no more, or one of which nothing is left but its node.
+fn has_gone(path: &Path) -> bool {
+    let root = Path::new("/");
+    match files::look(path) {
+        Ok(None) => path.starts_with("/dev"),
+        Ok(Some(seen)) => seen.kind == FileKind::Block && seen.bytes == 0,
+        Err(_) => probe::number_of(root, path).is_some_and(|number| probe::device(root, number).is_none()),
+    }
+}
+
+fn is_zoned(path: &Path) -> bool {
+    let is_device = matches!(files::look(path), Ok(Some(seen)) if seen.kind == FileKind::Block);
+    let Some((major, minor)) = probe::number_of(Path::new("/"), path).filter(|_| is_device) else { return false };
+    // A partition has its queue in the directory of its disk.
+    let queues = ["queue/zoned", "../queue/zoned"].map(|at| format!("/sys/dev/block/{major}:{minor}/{at}"));
+    queues.iter().any(|queue| std::fs::read_to_string(queue).is_ok_and(|model| model.trim() == "host-managed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_dev_without_a_node_has_gone_and_a_file_has_not() {
+        assert_eq!(
+            remedy("/dev/no-such-device", OpKind::Read),
+            Some("the device has gone: see the kernel's log (dmesg)")
+        );
+        assert_eq!(remedy("/no-such-file", OpKind::Write), None);
+        assert_eq!(remedy("/proc/self/exe", OpKind::Write), None);
+        assert_eq!(remedy("/dev/null", OpKind::Write), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! Log lines about clients that the server refused or disconnected.
+
+use nbd::server::TurnedAway;
+
+/// Reports what has changed since the last report.
+#[derive(Debug)]
+pub(super) struct TurnedAwayLog {
+    reported: TurnedAway,
+    connections_most: u64,
+}
+
+impl TurnedAwayLog {
+    /// Nothing was reported; the memory limit allows `connections_most`.
+    pub(super) fn new(connections_most: u64) -> Self {
+        Self { reported: TurnedAway::default(), connections_most }
+    }
+
+    /// Returns a line for each reason for which clients were turned away since the last call.
+    pub(super) fn news(&mut self, now: TurnedAway) -> Option<String> {
+        let before = std::mem::replace(&mut self.reported, now);
+        let memory = format!(
+            "--memory-limit leaves memory for {} connections: raise it, or connect fewer clients",
+            self.connections_most
+        );
+        let reasons = [
+            (now.no_memory - before.no_memory, "refused", memory.as_str()),
+            (
+                now.no_place - before.no_place,
+                "refused",
+                "the limit of open files is reached: raise it with ulimit -n, or connect fewer clients",
+            ),
+            (now.hesitant - before.hesitant, "disconnected", "no export was chosen in time: see what connects here"),
+            (
+                now.stalled - before.stalled,
+                "disconnected",
+                "replies were not read, or a request not completed, while other clients waited for memory: raise \
+                 --memory-limit, or send smaller requests",
+            ),
+        ];
+        let line = |(count, verb, why): &(u64, &str, &str)| {
+            let plural = if *count == 1 { "" } else { "s" };
+            format!("fathom: {verb} {count} client{plural}: {why}\n")
+        };
+        let text: String = reasons.iter().filter(|reason| reason.0 > 0).map(line).collect();
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_is_reported_once_with_a_count_and_a_remedy() {
+        let mut log = TurnedAwayLog::new(64);
+        assert_eq!(log.news(TurnedAway::default()), None);
+        let now = TurnedAway { no_memory: 2, stalled: 1, ..TurnedAway::default() };
+        let text = log.news(now).expect("something new");
+        assert!(
+            text.starts_with("fathom: refused 2 clients: --memory-limit leaves memory for 64 connections"),
+            "{text}"
+        );
+        assert!(text.contains("\nfathom: disconnected 1 client: replies were not read"), "{text}");
+        assert_eq!(log.news(now), None);
+    }
+}

@@ -1,0 +1,319 @@
+//! What verification says: how much it checked of what was written, and that nothing is called good that it did not
+//! check.
+
+mod common;
+
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use common::json::Json;
+use common::{Outcome, Running, Scratch, fathom, fio, require, run, words};
+
+/// Four files' worth of 1 MiB.
+const EXPORT: &str = "16MiB";
+
+/// A disk server that goes wrong as it is told.
+struct Server {
+    _program: Running,
+    uri: String,
+}
+
+impl Server {
+    fn start(scratch: &Scratch, options: &str) -> Self {
+        let socket = scratch.text("socket");
+        let _ = std::fs::remove_file(&socket);
+        let mut command = fathom(words(&format!("serve --size {EXPORT} --socket {socket} {options}")));
+        let mut program = Running::start(command.current_dir(scratch));
+        let begun = Instant::now();
+        while UnixStream::connect(&socket).is_err() {
+            assert!(!program.has_ended() && begun.elapsed() < Duration::from_secs(20), "{command:?} does not serve");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Self { _program: program, uri: format!("nbd+unix:///?socket={socket}") }
+    }
+
+    fn run(&self, scratch: &Scratch, face: &str, line: &str) -> Outcome {
+        ours(scratch, face, &format!("--ioengine=nbd --uri={} {line}", self.uri))
+    }
+}
+
+fn ours(scratch: &Scratch, face: &str, line: &str) -> Outcome {
+    let mut command = fathom([face, "--name=x", "--bs=4k", "--verify=crc32c"]);
+    if face == "run" {
+        command.args(["--no-record", "--progress=off"]);
+    }
+    run(command.args(words(line)).current_dir(scratch))
+}
+
+/// Written, checked and mismatches of one job.
+fn counts(document: &Json, job: usize) -> [u64; 3] {
+    ["written", "checked", "mismatches"].map(|key| document.whole(&format!("jobs/{job}/verified/{key}")))
+}
+
+fn nonce(document: &Json) -> u64 {
+    document.whole("jobs/0/verified/nonces/0")
+}
+
+/// Jobs that write all of the export, or begin to.
+const WRITES: [&str; 8] = [
+    "--rw=write",
+    "--rw=randwrite --iodepth=8",
+    "--rw=rw --iodepth=8",
+    "--rw=write --loops=2 --iodepth=8",
+    "--rw=randwrite --time_based --runtime=700ms --iodepth=8",
+    "--rw=randwrite --time_based --runtime=300ms --iodepth=8 --norandommap",
+    "--rw=write --runtime=150ms --rate_iops=2000",
+    "--rw=randwrite --size=4m --numjobs=4 --offset_increment=4m --group_reporting --time_based --runtime=500ms",
+];
+
+/// f52613e called the time_based ones good, and wrote with them over what it had not checked.
+#[test]
+fn a_server_that_drops_all_writes_was_called_good() {
+    let scratch = Scratch::new();
+    let honest = Server::start(&scratch, "");
+    for line in WRITES {
+        let line = format!("{line} --format=json");
+        let document = Json::read(&honest.run(&scratch, "run", &line).expect_code(0).stdout);
+        let [written, checked, mismatches] = counts(&document, 0);
+        assert!(written > 100 && checked == written && mismatches == 0, "{line}: {written}, {checked}, {mismatches}");
+    }
+    drop(honest);
+    let lossy = Server::start(&scratch, "--faults lost=100%");
+    for line in WRITES {
+        let line = format!("{line} --format=json");
+        let document = Json::read(&lossy.run(&scratch, "run", &line).expect_code(1).stdout);
+        let [written, checked, mismatches] = counts(&document, 0);
+        assert!(written > 100 && checked == written && mismatches == written, "{line}: {written}, {checked}");
+    }
+}
+
+/// One write in fifty, each at another place.
+#[test]
+fn a_few_lost_writes_are_counted() {
+    let scratch = Scratch::new();
+    let lossy = Server::start(&scratch, "--faults lost=2% --seed 3");
+    let line = "--rw=randwrite --iodepth=8 --runtime=30s --format=json";
+    let document = Json::read(&lossy.run(&scratch, "run", line).expect_code(1).stdout);
+    let [written, checked, mismatches] = counts(&document, 0);
+    assert_eq!((written, checked), (4096, 4096));
+    assert!((40..140).contains(&mismatches), "{mismatches} of 4096");
+}
+
+/// fio ends with 0 where it verified nothing, and so does `fathom fio`; where fio finds the loss, so does it.
+#[test]
+fn of_lost_writes_fathom_fio_finds_what_fio_finds() {
+    require!(Fio);
+    let scratch = Scratch::new();
+    let lossy = Server::start(&scratch, "--faults lost=100%");
+    for line in [
+        "--rw=write",
+        "--rw=randwrite --iodepth=8",
+        "--rw=randwrite --time_based --runtime=1",
+        "--rw=write --runtime=150ms --rate_iops=2000 --time_based --do_verify=0",
+        "--rw=write --runtime=150ms --rate_iops=2000",
+    ] {
+        let theirs = format!("--name=x --bs=4k --verify=crc32c --ioengine=nbd --uri={} {line}", lossy.uri);
+        let theirs = run(fio(words(&theirs)).current_dir(&scratch)).code();
+        assert_eq!(lossy.run(&scratch, "fio", line).code(), theirs, "{line}");
+    }
+}
+
+/// f52613e accepted what the first run had left: both wrote the same bytes.
+#[test]
+fn an_identical_run_whose_writes_were_all_lost_was_called_good() {
+    let scratch = Scratch::new();
+    for line in ["--rw=write", "--rw=randwrite --iodepth=8 --seed=7", "--rw=randwrite --runtime=2 --time_based"] {
+        let store = "--store file:disk";
+        drop(Server::start(&scratch, store).run(&scratch, "run", &format!("{line} --runtime=2")).expect_code(0));
+        let lossy = Server::start(&scratch, &format!("{store} --faults lost=100%"));
+        let again = lossy.run(&scratch, "run", &format!("{line} --runtime=2")).expect_code(1);
+        assert!(again.stderr.contains("stale block of another run"), "{}", again.stderr);
+        std::fs::remove_file(scratch.path("disk")).expect("it was made");
+    }
+}
+
+/// What `verify_nonce=0` is for: fio's identical bytes, and what follows from them.
+#[test]
+fn bytes_are_identical_where_this_is_asked_for() {
+    let scratch = Scratch::new();
+    let bytes = |face: &str, options: &str| {
+        let line = format!("--filename=x --size=256k --rw=randwrite {options}");
+        ours(&scratch, face, &line).expect_code(0);
+        let bytes = std::fs::read(scratch.path("x")).expect("it was written");
+        std::fs::remove_file(scratch.path("x")).expect("it is there");
+        bytes
+    };
+    assert!(bytes("fio", "") == bytes("fio", ""));
+    assert!(bytes("fio", "") == bytes("run", "--verify_nonce=0"));
+    assert!(bytes("run", "--verify_nonce=7") == bytes("run", "--verify_nonce=7"));
+    assert!(bytes("run", "--verify_nonce=7") != bytes("run", "--verify_nonce=8"));
+    assert!(bytes("run", "--seed=5") != bytes("run", "--seed=5"), "a seed makes stale data pass");
+    let pattern = "--verify=pattern --verify_pattern=0xabcd";
+    assert!(bytes("run", pattern) == bytes("fio", pattern));
+}
+
+#[test]
+fn what_an_earlier_run_wrote_is_checked_by_the_nonce_that_it_printed() {
+    let scratch = Scratch::new();
+    let line = "--filename=x --size=1m --rw=write --do_verify=0 --format=json";
+    let write = || nonce(&Json::read(&ours(&scratch, "run", line).expect_code(0).stdout));
+    let check = |options: &str| ours(&scratch, "run", &format!("--filename=x --size=1m --format=json {options}"));
+    let first = write();
+    let stale = std::fs::read(scratch.path("x")).expect("it was written");
+    let second = write();
+    assert_ne!(first, second);
+    let fresh = std::fs::read(scratch.path("x")).expect("it was written");
+    for options in ["--rw=write --verify_only", "--rw=read", "--rw=randread"] {
+        let document = Json::read(&check(options).expect_code(0).stdout);
+        assert_eq!((counts(&document, 0), nonce(&document)), ([0, 256, 0], second), "{options}");
+        let given = |nonce: u64| format!("{options} --verify_nonce={nonce}");
+        check(&given(second)).expect_code(0);
+        let document = Json::read(&check(&given(first)).expect_code(1).stdout);
+        assert_eq!(counts(&document, 0), [0, 256, 256], "{options}");
+
+        // A quarter of the second run's writes is lost.
+        let mixed = [&fresh[..768 << 10], &stale[768 << 10..]].concat();
+        scratch.write("x", mixed);
+        let outcome = check(&given(second)).expect_code(1);
+        assert_eq!(counts(&Json::read(&outcome.stdout), 0), [0, 256, 64], "{options}");
+        let outcome = check(options).expect_code(1);
+        assert!(outcome.stderr.contains("stale block of another run"), "{}", outcome.stderr);
+        scratch.write("x", &fresh);
+    }
+}
+
+/// Each of the workers finds blocks of one run alone.
+#[test]
+fn workers_of_one_job_that_find_different_runs_are_not_trusted() {
+    let scratch = Scratch::new();
+    let write = "--size=256k --rw=write --numjobs=2";
+    let nonces = [write, "--size=256k --rw=write"].map(|line| {
+        let line = format!("{line} --filename_format=f.$jobnum --format=json");
+        nonce(&Json::read(&ours(&scratch, "run", &line).expect_code(0).stdout))
+    });
+    for reporting in ["", "--group_reporting"] {
+        let line = format!("--filename_format=f.$jobnum {write} --verify_only {reporting}");
+        let outcome = ours(&scratch, "run", &line).expect_code(4);
+        assert!(outcome.stdout.contains("are of 2 runs"), "{}", outcome.stdout);
+    }
+    let line = format!("--filename_format=f.$jobnum {write} --verify_only --verify_nonce={}", nonces[0]);
+    ours(&scratch, "run", &line).expect_code(1);
+}
+
+#[test]
+fn what_was_verified_is_in_every_form_of_output() {
+    let scratch = Scratch::new();
+    let line = "--filename=x --size=64k --rw=write --direct=1 -o x.md -o x.html -o x.json --verify_nonce=99";
+    let outcome = ours(&scratch, "run", line).expect_code(0);
+    let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("it was written");
+    let said = "16 of 16 written blocks checked, 0 mismatches (verify_nonce=99)";
+    for text in [outcome.stdout, read("x.md"), read("x.html")] {
+        assert!(text.contains(said), "{text}");
+    }
+    assert_eq!(counts(&Json::read(&read("x.json")), 0), [16, 16, 0]);
+    let fios = ours(&scratch, "run", "--filename=x --size=64k --rw=write --format=fio-json").expect_code(0);
+    assert!(Json::read(&fios.stdout).find("jobs/0/verified").is_none(), "fio's output has fio's keys alone");
+    for (options, said) in [
+        ("--do_verify=0", "not verified: do_verify=0; 0 of 16 written blocks checked"),
+        ("--verify=null", "not verified: verify=null compares nothing; 0 of 16 written"),
+        ("--ioengine=null", "not verified: ioengine=null keeps no data; 0 of 16 written"),
+    ] {
+        let outcome = ours(&scratch, "run", &format!("--filename=x --size=64k --rw=write {options}")).expect_code(0);
+        assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+    }
+}
+
+/// f52613e ended with 0.
+#[test]
+fn a_job_that_another_one_stopped_is_not_called_verified() {
+    let scratch = Scratch::new();
+    let line = "--filename=x --size=64m --rw=write --rate_iops=500 --name=y --filename=y --size=64k --rw=write \
+                --rate_iops=500 --exitall --bs=4k --verify=crc32c";
+    let outcome = ours(&scratch, "run", line).expect_code(4);
+    assert!(outcome.stdout.contains("Nothing was verified: the job was stopped"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("16 of 16 written blocks checked"), "{}", outcome.stdout);
+}
+
+#[test]
+fn an_interrupted_job_says_that_it_verified_nothing() {
+    let scratch = Scratch::new();
+    let mut command = fathom(words("run --no-record --name=x --bs=4k --verify=crc32c --filename=x --size=64m"));
+    command.args(words("--rw=write --rate_iops=500")).current_dir(&scratch);
+    let running = Running::start(&mut command);
+    std::thread::sleep(Duration::from_millis(900));
+    running.signal("INT");
+    let outcome = running.end().expect_code(130);
+    assert!(outcome.stdout.contains("not verified: the job was stopped; 0 of "), "{}", outcome.stdout);
+}
+
+const ENGINES: [&str; 6] = [
+    "--ioengine=psync",
+    "--ioengine=psync --direct=1",
+    "--ioengine=mmap",
+    "--ioengine=mmap --norandommap",
+    "--ioengine=io_uring --iodepth=8 --norandommap",
+    "--ioengine=libaio --iodepth=8 --direct=1 --numjobs=4 --size=1m --offset_increment=1m --group_reporting",
+];
+
+/// Runs jobs on a block device that drops all writes, in a directory of the test: the exit code of each.
+fn on_a_lossy_device(scratch: &Scratch, options: &str, file: &str, prepare: &str, conclude: &str) -> Vec<String> {
+    let job = format!("{} run --no-record --progress=off --name=x --bs=4k", env!("CARGO_BIN_EXE_fathom"));
+    let jobs = ENGINES.map(|engine| {
+        format!(
+            "{job} --filename={file} --size=4m --rw=randwrite --verify=crc32c --runtime=300ms --time_based {engine} \
+             > out; echo $? $(grep -c ' 0 mismatches' out) >> codes; cat out"
+        )
+    });
+    let script = format!("cd {}; {prepare}\n{}\n{conclude}", scratch.text(""), jobs.join("\n"));
+    let mut command = fathom(words(&format!("serve {options} --faults lost=100% --device --run")));
+    run(command.arg(script).current_dir(scratch));
+    let codes = std::fs::read_to_string(scratch.path("codes")).expect("the jobs were run");
+    codes.lines().map(str::to_owned).collect()
+}
+
+/// f52613e called all of them good; without time_based it did so with mmap, which read its own mapping back.
+#[test]
+fn a_device_that_drops_all_writes_was_called_good() {
+    require!(Root, Fuse);
+    let scratch = Scratch::new();
+    let codes = on_a_lossy_device(&scratch, "--size 16MiB", "$device", "", "");
+    assert_eq!(codes, ["1 0"; ENGINES.len()]);
+}
+
+/// f52613e found the loss in part or not at all: it read back what was in the page cache.
+#[test]
+fn a_file_on_a_device_that_drops_all_writes_was_read_back_from_the_page_cache() {
+    require!(Root, Fuse);
+    let scratch = Scratch::new();
+    let disk = scratch.sparse("disk", 64 << 20);
+    common::devices::tool("mkfs.ext4", &["-q", "-O", "^has_journal", &disk]);
+    let options = "--store file:disk";
+    let codes = on_a_lossy_device(&scratch, options, "m/x", "mkdir m; mount $device m", "umount m");
+    assert_eq!(codes, ["1 0"; ENGINES.len()]);
+}
+
+/// Blocks that are written several times, of several sizes, after trims, in several files.
+#[test]
+fn counts_of_blocks_are_honest() {
+    let scratch = Scratch::new();
+    for (line, blocks) in [
+        ("--rw=randwrite --loops=3", Some(3 * 256)),
+        ("--rw=randwrite --norandommap --io_size=3m", Some(3 * 256)),
+        ("--rw=randwrite --bsrange=4k-64k", None),
+        ("--rw=write --bs=64k --verify_interval=4k", Some(16)),
+        ("--rw=randtrimwrite", Some(256)),
+        ("--rw=write --io_size=5m", Some(768)),
+        ("--rw=randwrite --nrfiles=4", Some(256)),
+        ("--rw=write --number_ios=100", Some(100)),
+        ("--rw=randwrite --direct=1 --ioengine=io_uring --iodepth=8 --fsync=16", Some(256)),
+        ("--rw=randwrite --ioengine=mmap --time_based --runtime=100ms", None),
+    ] {
+        let outcome = ours(&scratch, "run", &format!("--size=1m {line} --format=json"));
+        assert!(matches!(outcome.code(), Some(0)), "{line}: {outcome:#?}");
+        let document = Json::read(&outcome.stdout);
+        let [written, checked, mismatches] = counts(&document, 0);
+        assert!(written == checked && mismatches == 0, "{line}: {checked} of {written}, {mismatches} mismatches");
+        assert_eq!(written, document.whole("jobs/0/result/write/ios"), "{line}");
+        assert!(blocks.is_none_or(|blocks| written == blocks), "{line}: {written}");
+    }
+}

@@ -1,0 +1,462 @@
+//! The write gate: data in use or of another's making stay as they are, by whatever name they are reached.
+//!
+//! Each case was tried on f52613e; what that did is said where it was wrong.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use common::devices::{LoopDevice, Mount, tool};
+use common::{Outcome, Running, Scratch, fathom, require, run, words};
+
+const MIB: u64 = 1 << 20;
+const O_EXCL: i32 = 0o200;
+
+/// Runs a command of the program with these words in the scratch directory, which keeps what Fathom left on devices too.
+fn call(scratch: &Scratch, line: &str) -> Outcome {
+    run(&mut command(scratch, line))
+}
+
+fn command(scratch: &Scratch, line: &str) -> Command {
+    let mut command = fathom(words(line));
+    command.current_dir(scratch).env("FATHOM_HOME", scratch.path("home"));
+    command
+}
+
+/// A job that writes the first mebibyte.
+fn job(face: &str, path: &str) -> String {
+    format!("{face} --name=a --rw=write --size=1m --ioengine=psync --filename={path}")
+}
+
+/// Fails the test unless every command that writes refuses to write to `path` for this reason, and `data` stays as it is.
+#[track_caller]
+fn expect_refused(scratch: &Scratch, path: &str, reason: &str, data: &Path) {
+    let before = fs::read(data).expect("it can be read");
+    let server = format!("serve --store file:{path} --run true");
+    let sweep = format!("sweep --rw=randwrite --bs=4k --size=1m --ioengine=psync --filename={path}");
+    for (line, code) in [(job("run", path), 2), (job("fio", path), 1), (server, 2), (sweep, 2)] {
+        let outcome = call(scratch, &line).expect_code(code);
+        assert!(outcome.stderr.contains(reason), "{line}: `{reason}` is missing from {}", outcome.stderr);
+    }
+    assert!(fs::read(data).expect("it can be read") == before, "{path} was written to");
+}
+
+/// A loop device over a file of the scratch directory.
+fn device(scratch: &Scratch, name: &str, mib: u64) -> LoopDevice {
+    scratch.sparse(name, mib * MIB);
+    LoopDevice::over(&scratch.path(name))
+}
+
+fn name_of(device: &LoopDevice) -> &str {
+    device.path.trim_start_matches("/dev/")
+}
+
+/// f52613e overwrote the mounted filesystem.
+#[test]
+fn a_device_under_a_loop_device_at_an_offset_was_overwritten() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let lower = device(&scratch, "image", 64);
+    let upper = tool("losetup", &["--find", "--show", "--offset", "1048576", &lower.path]);
+    let upper = LoopDevice { path: upper.trim().to_owned() };
+    tool("mkfs.ext4", &["-q", &upper.path]);
+    let mount = Mount::new(&upper.path, scratch.path("mounted"));
+    let reason = format!("it is behind the loop device {}", name_of(&upper));
+    expect_refused(&scratch, &lower.path, &reason, &scratch.path("image"));
+    expect_refused(&scratch, &scratch.text("image"), "it is behind the loop device", &scratch.path("image"));
+    drop(mount);
+}
+
+/// f52613e wrote through the upper device: the loop driver claims nothing of the device below.
+#[test]
+fn a_loop_device_over_a_mounted_device_was_overwritten() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let lower = device(&scratch, "image", 64);
+    tool("mkfs.ext4", &["-q", &lower.path]);
+    let upper = LoopDevice::over(Path::new(&lower.path));
+    let mount = Mount::new(&lower.path, scratch.path("mounted"));
+    expect_refused(&scratch, &upper.path, "is mounted at", &scratch.path("image"));
+    drop(mount);
+}
+
+/// f52613e knew backing files by name alone: it overwrote what was mounted through the other names.
+#[test]
+fn the_backing_file_of_a_loop_device_had_other_names() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let below = device(&scratch, "image", 64);
+    tool("mkfs.ext4", &["-q", &below.path]);
+    let mount = Mount::new(&below.path, scratch.path("mounted"));
+    fs::hard_link(scratch.path("image"), scratch.path("hard")).expect("it can be linked");
+    std::os::unix::fs::symlink("image", scratch.path("soft")).expect("it can be linked");
+    scratch.write("bound", "");
+    tool("mount", &["--bind", &scratch.text("image"), &scratch.text("bound")]);
+    let bound = Mount { at: scratch.path("bound") };
+    for name in ["image", "hard", "soft", "bound", "./mounted/../image"] {
+        expect_refused(&scratch, &scratch.text(name), "it is behind the loop device", &scratch.path("image"));
+    }
+    drop((bound, mount));
+}
+
+/// f52613e checked the link when it began and wrote to what it led to later.
+#[test]
+fn a_link_moved_during_an_earlier_stage() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 64);
+    tool("mkfs.ext4", &["-q", &target.path]);
+    let before = fs::read(scratch.path("image")).expect("it can be read");
+    scratch.write("first", "");
+    std::os::unix::fs::symlink("first", scratch.path("link")).expect("it can be linked");
+    let line = "run --ioengine=psync --size=1m --name=wait --filename=other --rw=read --time_based --runtime=2 \
+                --name=late --stonewall --filename=link --rw=write";
+    let running = Running::start(&mut command(&scratch, line));
+    std::thread::sleep(Duration::from_millis(1000));
+    std::os::unix::fs::symlink(&target.path, scratch.path("moved")).expect("it can be linked");
+    fs::rename(scratch.path("moved"), scratch.path("link")).expect("it can be renamed");
+    let outcome = running.end();
+    assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:#?}");
+    assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "the device was overwritten");
+    assert_eq!(fs::metadata(scratch.path("first")).expect("it is there").len(), MIB, "what was checked is written");
+}
+
+/// f52613e overwrote a device that was formatted and mounted while it waited.
+#[test]
+fn a_device_was_formatted_and_mounted_during_startdelay() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 64);
+    let running = Running::start(&mut command(&scratch, &format!("{} --startdelay=3", job("run", &target.path))));
+    std::thread::sleep(Duration::from_millis(1500));
+    let made = Command::new("mkfs.ext4").args(["-q", "-F", &target.path]).output().expect("it runs");
+    assert!(!made.status.success(), "the device is held");
+    assert!(String::from_utf8_lossy(&made.stderr).contains("in use"), "{made:?}");
+    assert!(matches!(running.end().code(), Some(0 | 4)));
+    tool("mkfs.ext4", &["-q", "-F", &target.path]);
+}
+
+/// f52613e emptied and overwrote what these links lead to.
+#[test]
+fn results_were_written_onto_devices() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 8);
+    tool("mkfs.ext4", &["-q", &target.path]);
+    let before = fs::read(scratch.path("image")).expect("it can be read");
+    for name in ["x.json", "x_lat.1.log", "x_slat.1.log", "x_clat.1.log", "agg-read_bw.log", "x_bw.1.log"] {
+        std::os::unix::fs::symlink(&target.path, scratch.path(name)).expect("it can be linked");
+    }
+    let read = "--name=a --rw=read --size=4k --ioengine=null";
+    for (line, code) in [
+        (format!("run {read} --events {}", target.path), 2),
+        (format!("run {read} -o x.json"), 2),
+        (format!("sim {read} --on custom,iops=1000,latency=1ms -o x.json"), 2),
+        (format!("fio {read} --output={}", target.path), 1),
+        (format!("fio {read} --bandwidth-log"), 1),
+        (format!("run {read} --write_lat_log=x"), 3),
+        (format!("run {read} --write_bw_log=x"), 3),
+        ("catalog --format json -o x.json".to_owned(), 2),
+    ] {
+        let outcome = call(&scratch, &line);
+        assert_ne!(outcome.code(), Some(0), "{line}: {outcome:#?}");
+        assert!(outcome.code() == Some(code) || line.starts_with("catalog"), "{line}: {outcome:#?}");
+        assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "{line} wrote onto the device");
+    }
+    let kernel = call(&scratch, &format!("run {read} --events /proc/sys/vm/swappiness")).expect_code(2);
+    assert!(kernel.stderr.contains("proc filesystem"), "{}", kernel.stderr);
+}
+
+/// f52613e wrote its results over the data that it measured.
+#[test]
+fn results_went_into_the_file_that_was_measured() {
+    let scratch = Scratch::new();
+    call(&scratch, "run --name=a --rw=write --size=1m --ioengine=psync --filename=own.json").expect_one_of(&[0, 4]);
+    let before = fs::read(scratch.path("own.json")).expect("it was made");
+    let line = "run --name=a --rw=write --size=1m --ioengine=psync --filename=own.json -o own.json";
+    let outcome = call(&scratch, line).expect_code(2);
+    assert!(outcome.stderr.contains("holds a lock on it"), "{}", outcome.stderr);
+    assert!(fs::read(scratch.path("own.json")).expect("it is there") == before);
+    // Made for the results, it is no place for data.
+    let line = "run --name=a --rw=write --size=1m --ioengine=psync --filename=new.json -o new.json";
+    let outcome = call(&scratch, line).expect_code(3);
+    assert!(outcome.stderr.contains("new.json"), "{}", outcome.stderr);
+}
+
+/// f52613e took the size of the device for 0 there, looked for no data and overwrote the filesystem.
+#[test]
+fn without_sys_nothing_was_looked_at() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 16);
+    tool("mkfs.ext4", &["-q", &target.path]);
+    let before = fs::read(scratch.path("image")).expect("it can be read");
+    for line in
+        [format!("serve --store file:{} --run true", target.path), job("run", &target.path), job("fio", &target.path)]
+    {
+        let mut hidden = Command::new("unshare");
+        hidden.args(["--mount", "sh", "-c", "umount -l /sys && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_fathom")]);
+        hidden.args(words(&line)).current_dir(&scratch).env("FATHOM_NO_RECORD", "1");
+        let outcome = run(&mut hidden);
+        assert!(matches!(outcome.code(), Some(1 | 2)), "{line}: {outcome:#?}");
+        assert!(outcome.stderr.contains("/sys"), "{line}: {}", outcome.stderr);
+        assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "{line} overwrote it");
+    }
+}
+
+/// f52613e wrote to a device that another program had to itself.
+#[test]
+fn a_device_that_is_held_exclusively_was_written_to() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 8);
+    let holder = fs::File::options().read(true).custom_flags(O_EXCL).open(&target.path).expect("it is free");
+    expect_refused(&scratch, &target.path, "another program has it open exclusively", &scratch.path("image"));
+    drop(holder);
+    call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
+}
+
+/// f52613e wrote into images that virtual machines had open, and let these open what it wrote to.
+#[test]
+fn a_locked_image_was_written_to() {
+    require!(Root, NbdTools, Qemu);
+    let scratch = Scratch::new();
+    scratch.sparse("disk.raw", 8 * MIB);
+    let socket = scratch.text("qsd.sock");
+    let mut daemon = Command::new("qemu-storage-daemon");
+    daemon.args(["--blockdev", &format!("driver=file,node-name=d,filename={}", scratch.text("disk.raw"))]);
+    daemon.args(["--nbd-server", &format!("addr.type=unix,addr.path={socket}")]);
+    daemon.args(["--export", "type=nbd,id=e,node-name=d,writable=on"]);
+    let held = Running::start(&mut daemon);
+    // The socket is there before the export, which locks the image.
+    let asks = || Command::new("nbdinfo").args(["--size", &format!("nbd+unix:///d?socket={socket}")]).output();
+    assert!((0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        asks().is_ok_and(|output| output.status.success())
+    }));
+    expect_refused(&scratch, &scratch.text("disk.raw"), "holds a lock on it", &scratch.path("disk.raw"));
+    drop(held);
+    let line = format!("{} --time_based --runtime=3", job("run", "disk.raw"));
+    let writing = Running::start(&mut command(&scratch, &line));
+    std::thread::sleep(Duration::from_millis(1000));
+    let other = Command::new("qemu-io").args(["-f", "raw", "-c", "write 0 4k", &scratch.text("disk.raw")]).output();
+    let other = other.expect("it runs");
+    assert!(!other.status.success() && String::from_utf8_lossy(&other.stderr).contains("lock"), "{other:?}");
+    writing.end().expect_one_of(&[0, 4]);
+}
+
+/// f52613e let two servers write to one file.
+#[test]
+fn two_servers_wrote_to_one_file() {
+    let scratch = Scratch::new();
+    let line = "serve --size 8MiB --store file:disk.img --socket first.sock --run";
+    let mut first = command(&scratch, line);
+    let first = Running::start(first.arg("sleep 4"));
+    wait_for(&scratch.path("first.sock"));
+    for second in [
+        "serve --size 8MiB --store file:disk.img --socket second.sock --run true",
+        "serve --size 8MiB --store file:disk.img --read-only --socket second.sock --run true",
+        "run --name=a --rw=write --size=1m --ioengine=psync --filename=disk.img",
+    ] {
+        let outcome = call(&scratch, second);
+        assert!(matches!(outcome.code(), Some(2 | 3)), "{outcome:#?}");
+        assert!(outcome.stderr.contains("holds a lock on it"), "{second}: {}", outcome.stderr);
+    }
+    first.end().expect_code(0);
+    call(&scratch, "serve --size 8MiB --store file:disk.img --socket second.sock --run true").expect_code(0);
+}
+
+/// f52613e made files in memory and measured them as if they were devices.
+#[test]
+fn files_were_made_among_devices() {
+    let scratch = Scratch::new();
+    std::os::unix::fs::symlink("/dev/fathom-typo", scratch.path("link")).expect("it can be linked");
+    std::os::unix::fs::symlink("/dev", scratch.path("devices")).expect("it can be linked");
+    for path in
+        ["/dev/fathom-typo", "/tmp/../dev/fathom-typo", "link", "devices/fathom-typo", "/dev/disk/by-id/fathom-typo"]
+    {
+        for (line, code) in [
+            (job("run", path), 2),
+            (job("fio", path), 1),
+            (format!("run --name=a --rw=read --size=1m --ioengine=psync --filename={path}"), 2),
+            (format!("serve --size 1MiB --store file:{path} --run true"), 2),
+            (format!("sweep --rw=randwrite --bs=4k --size=1m --ioengine=psync --filename={path}"), 2),
+        ] {
+            let outcome = call(&scratch, &line).expect_code(code);
+            assert!(outcome.stderr.contains("there is no device"), "{line}: {}", outcome.stderr);
+        }
+    }
+    let mut there = command(&scratch, &job("run", "fathom-typo"));
+    run(there.current_dir("/dev")).expect_code(2);
+    for path in ["/dev/fathom-typo", "/dev/disk/by-id/fathom-typo"] {
+        assert!(!Path::new(path).exists(), "{path} was made");
+    }
+}
+
+/// f52613e overwrote any file that was there already.
+#[test]
+fn files_of_others_were_overwritten() {
+    let scratch = Scratch::new();
+    let files =
+        [("notes.txt", b"precious".to_vec()), ("db.sqlite", [b"SQLite format 3\0".to_vec(), vec![7; 8192]].concat())];
+    for (name, content) in files {
+        scratch.write(name, &content);
+        for line in [
+            job("run", name),
+            format!("run --name=a --rw=randtrim --bs=4k --size=4k --ioengine=psync --filename={name}"),
+            format!("sweep --rw=randwrite --bs=4k --size=1m --ioengine=psync --filename={name}"),
+        ] {
+            let outcome = call(&scratch, &line).expect_code(2);
+            assert!(outcome.stderr.contains("that Fathom did not write"), "{line}: {}", outcome.stderr);
+            assert!(outcome.stderr.contains(&format!("--allow-overwrite={name}")), "{}", outcome.stderr);
+            assert_eq!(fs::read(scratch.path(name)).expect("it is there"), content, "{line}");
+        }
+        let permitted = format!("{} --allow-overwrite ./{name}", job("run", name));
+        call(&scratch, &permitted).expect_one_of(&[0, 4]);
+        assert_ne!(fs::read(scratch.path(name)).expect("it is there")[..8], content[..8]);
+        // It remains another's.
+        call(&scratch, &job("run", name)).expect_code(2);
+        call(&scratch, &job("fio", name)).expect_code(0);
+    }
+}
+
+#[test]
+fn own_files_and_files_without_data_are_written_again() {
+    let scratch = Scratch::new();
+    scratch.write("empty", "");
+    scratch.sparse("hole", 4 * MIB);
+    for name in ["made", "empty", "hole"] {
+        for _ in 0..2 {
+            call(&scratch, &job("run", name)).expect_one_of(&[0, 4]);
+        }
+    }
+    // By another name, and laid out by the other face.
+    fs::rename(scratch.path("made"), scratch.path("renamed")).expect("it can be renamed");
+    call(&scratch, &job("run", "renamed")).expect_one_of(&[0, 4]);
+    call(&scratch, &job("fio", "of-fio")).expect_code(0);
+    call(&scratch, &job("run", "of-fio")).expect_one_of(&[0, 4]);
+    // Another program writes to it later on.
+    let modified = std::time::SystemTime::now() + Duration::from_secs(60);
+    let file = fs::File::options().append(true).open(scratch.path("renamed")).expect("it is there");
+    file.set_modified(modified).expect("its times can be set");
+    let outcome = call(&scratch, &job("run", "renamed")).expect_code(2);
+    assert!(outcome.stderr.contains("another program has changed"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_killed_run_leaves_a_file_that_is_still_its_own() {
+    let scratch = Scratch::new();
+    let line = format!("{} --time_based --runtime=20", job("run", "made"));
+    let running = Running::start(&mut command(&scratch, &line));
+    while fs::metadata(scratch.path("made")).map_or(0, |metadata| metadata.len()) == 0 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    running.signal("KILL");
+    running.end();
+    call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
+}
+
+/// f52613e knew a device's data by signatures alone.
+#[test]
+fn data_without_a_signature_were_overwritten() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 64);
+    for _ in 0..2 {
+        // Blank, then what Fathom left.
+        call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
+    }
+    let mut file = fs::File::options().write(true).open(&target.path).expect("root may");
+    std::io::Write::write_all(&mut file, b"a database of its own").expect("it can be written");
+    file.sync_all().expect("it can be written");
+    drop(file);
+    for line in [job("run", &target.path), format!("serve --store file:{} --run true", target.path)] {
+        let outcome = call(&scratch, &line).expect_code(2);
+        assert!(outcome.stderr.contains("that Fathom did not write (at byte 0)"), "{}", outcome.stderr);
+    }
+    assert!(fs::read(scratch.path("image")).expect("it is there").starts_with(b"a database of its own"));
+    call(&scratch, &format!("{} --allow-destroy={}", job("run", &target.path), target.path)).expect_one_of(&[0, 4]);
+    call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
+}
+
+#[test]
+fn swap_is_not_written_to() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 16);
+    tool("mkswap", &[&target.path]);
+    if !Command::new("swapon").arg(&target.path).status().is_ok_and(|status| status.success()) {
+        println!("skipped: this kernel does not swap");
+        return;
+    }
+    struct Off(String);
+    impl Drop for Off {
+        fn drop(&mut self) {
+            let _ = Command::new("swapoff").arg(&self.0).status();
+        }
+    }
+    let off = Off(target.path.clone());
+    expect_refused(&scratch, &target.path, "is in use as swap", &scratch.path("image"));
+    expect_refused(&scratch, &scratch.text("image"), "it is behind the loop device", &scratch.path("image"));
+    drop(off);
+}
+
+/// A server of an image with a filesystem, whose bytes are looked at in the image.
+struct Served {
+    uri: String,
+    image: PathBuf,
+    _server: Running,
+}
+
+impl Served {
+    fn start(scratch: &Scratch) -> Self {
+        let image = scratch.path("export.img");
+        scratch.sparse("export.img", 16 * MIB);
+        tool("mkfs.ext4", &["-q", "-F", &image.to_string_lossy()]);
+        let socket = scratch.path("export.sock");
+        let line = format!("serve --store file:{} --socket {}", image.display(), socket.display());
+        let server = Running::start(&mut command(scratch, &line));
+        wait_for(&socket);
+        Self { uri: format!("nbd+unix:///?socket={}", socket.display()), image, _server: server }
+    }
+}
+
+fn wait_for(path: &Path) {
+    for _ in 0..1000 {
+        if path.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{} does not appear", path.display());
+}
+
+/// f52613e said "reads" in a dry run, and overwrote the export.
+#[test]
+fn verify_only_without_verify_overwrote_an_export() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let served = Served::start(&scratch);
+    let before = fs::read(&served.image).expect("it can be read");
+    for rw in ["write", "randwrite", "rw", "randrw", "trim", "trimwrite", "randtrim"] {
+        for rest in ["--verify_only=1", "--verify_only=1 --verify=crc32c", "--verify_only=1 --do_verify=0"] {
+            let job = format!("--name=a --ioengine=nbd --uri={} --rw={rw} --bs=4k --size=64k {rest}", served.uri);
+            let dry = call(&scratch, &format!("run {job} --dry-run"));
+            assert!(!dry.stdout.contains("WRITES"), "{rw} {rest}: {}", dry.stdout);
+            call(&scratch, &format!("run {job}"));
+            call(&scratch, &format!("fio {job}"));
+            assert!(fs::read(&served.image).expect("it can be read") == before, "{rw} {rest} wrote");
+        }
+        let sweep = format!("sweep --ioengine=nbd --uri={} --rw={rw} --bs=4k --budget=2s --verify_only=1", served.uri);
+        call(&scratch, &sweep);
+        assert!(fs::read(&served.image).expect("it can be read") == before, "{rw}: the sweep wrote");
+        let plain = format!("run --name=a --ioengine=nbd --uri={} --rw={rw} --bs=4k --size=64k", served.uri);
+        let outcome = call(&scratch, &plain).expect_code(2);
+        assert!(outcome.stderr.contains("ext"), "{}", outcome.stderr);
+    }
+    assert!(fs::read(&served.image).expect("it can be read") == before);
+}

@@ -1,0 +1,243 @@
+//! Every command, engine, kind of target and option that decides the direction: a target changes only where a dry run said
+//! that it would be written to, and only where nothing stands against that.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use common::devices::{LoopDevice, Mount, tool};
+use common::{Outcome, Running, Scratch, fathom, require, run, words};
+
+const IMAGE_BYTES: u64 = 4 << 20;
+
+const ENGINES: [&str; 10] =
+    ["psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap", "null"];
+
+const DIRECTIONS: [&str; 9] =
+    ["read", "write", "rw", "randread", "randwrite", "randrw", "trim", "randtrim", "trimwrite"];
+
+/// Options that decide, or might, whether a job writes.
+const OPTIONS: [&str; 13] = [
+    "",
+    "--verify=crc32c",
+    "--verify_only=1",
+    "--verify=md5 --verify_only=1",
+    "--verify=crc32c --do_verify=0",
+    "--verify_only=1 --do_verify=0 --rwmixread=50",
+    "--rwmixread=100",
+    "--rwmixread=0 --verify_only=1",
+    "--overwrite=1 --file_append=0",
+    "--create_on_open=1 --verify_only=1",
+    "--loops=2 --verify=crc32c --verify_only=1",
+    "--openfiles=1 --end_fsync=1",
+    "--time_based --runtime=20ms --verify_only=1",
+];
+
+/// Something that holds data that must stay.
+struct Target {
+    kind: &'static str,
+    /// The options that name it.
+    named: String,
+    /// Where its bytes can be read.
+    image: PathBuf,
+    before: Vec<u8>,
+    /// Whether it is in use, so that fio's rule protects it too.
+    in_use: bool,
+}
+
+impl Target {
+    fn new(kind: &'static str, path: &str, image: PathBuf, in_use: bool) -> Self {
+        let before = fs::read(&image).expect("it can be read");
+        Self { kind, named: format!("--filename={path}"), image, before, in_use }
+    }
+
+    fn is_unchanged(&self) -> bool {
+        fs::read(&self.image).expect("it can be read") == self.before
+    }
+
+    fn restore(&self) {
+        fs::write(&self.image, &self.before).expect("it can be written");
+    }
+}
+
+/// What keeps targets in use until the end.
+#[derive(Default)]
+struct InUse {
+    mounts: Vec<Mount>,
+    devices: Vec<LoopDevice>,
+    servers: Vec<Running>,
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        // In this order: what is mounted cannot be detached.
+        self.mounts.clear();
+        self.servers.clear();
+        while self.devices.pop().is_some() {}
+    }
+}
+
+fn image(scratch: &Scratch, name: &str) -> PathBuf {
+    scratch.sparse(name, IMAGE_BYTES);
+    tool("mkfs.ext4", &["-q", "-F", &scratch.text(name)]);
+    scratch.path(name)
+}
+
+fn mounted(device: &str, at: PathBuf) -> Mount {
+    fs::create_dir(&at).expect("the scratch directory can be written to");
+    // Read-only, so that the kernel itself writes nothing.
+    tool("mount", &["-o", "ro,noload", device, &at.to_string_lossy()]);
+    Mount { at }
+}
+
+fn targets(scratch: &Scratch, in_use: &mut InUse) -> Vec<Target> {
+    let mut targets = Vec::new();
+    let file = scratch.path("file");
+    fs::write(&file, vec![0x5a; IMAGE_BYTES as usize]).expect("it can be written");
+    targets.push(Target::new("file", &scratch.text("file"), file.clone(), false));
+    std::os::unix::fs::symlink(&file, scratch.path("soft")).expect("it can be linked");
+    targets.push(Target::new("link", &scratch.text("soft"), file.clone(), false));
+    fs::hard_link(&file, scratch.path("hard")).expect("it can be linked");
+    targets.push(Target::new("hard link", &scratch.text("hard"), file.clone(), false));
+    scratch.write("bound", "");
+    tool("mount", &["--bind", &file.to_string_lossy(), &scratch.text("bound")]);
+    in_use.mounts.push(Mount { at: scratch.path("bound") });
+    targets.push(Target::new("bind mount", &scratch.text("bound"), file, false));
+
+    let plain = image(scratch, "plain");
+    let device = LoopDevice::over(&plain);
+    in_use.mounts.push(mounted(&device.path, scratch.path("at-plain")));
+    targets.push(Target::new("mounted device", &device.path, plain.clone(), true));
+    targets.push(Target::new("file of a device", &scratch.text("plain"), plain, true));
+    in_use.devices.push(device);
+
+    let below = image(scratch, "below");
+    let lower = LoopDevice::over(&below);
+    let upper = LoopDevice::over(Path::new(&lower.path));
+    in_use.mounts.push(mounted(&upper.path, scratch.path("at-upper")));
+    targets.push(Target::new("lower of two devices", &lower.path, below, true));
+    in_use.devices.extend([lower, upper]);
+    targets
+}
+
+fn export(scratch: &Scratch, in_use: &mut InUse) -> Target {
+    let image = image(scratch, "export");
+    let socket = scratch.text("export.sock");
+    let line = format!("serve --store file:{} --socket {socket}", image.display());
+    in_use.servers.push(Running::start(fathom(words(&line)).env("FATHOM_HOME", scratch.path("home"))));
+    for _ in 0..1000 {
+        if Path::new(&socket).exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let before = fs::read(&image).expect("it can be read");
+    Target { kind: "export", named: format!("--uri=nbd+unix:///?socket={socket}"), image, before, in_use: false }
+}
+
+/// One row of the matrix.
+struct Row<'a> {
+    engine: &'a str,
+    direction: &'a str,
+    options: &'a str,
+    target: &'a Target,
+}
+
+impl Row<'_> {
+    fn job(&self) -> String {
+        let Self { engine, direction, options, target } = self;
+        format!("--ioengine={engine} --rw={direction} --bs=4k --size=64k {} {options}", target.named)
+    }
+
+    fn call(&self, scratch: &Scratch, line: &str) -> Outcome {
+        let mut command: Command = fathom(words(line));
+        run(command.current_dir(scratch).env("FATHOM_HOME", scratch.path("home")))
+    }
+
+    #[track_caller]
+    fn expect_unchanged(&self, line: &str) {
+        assert!(self.target.is_unchanged(), "the {} was changed by: {line}", self.target.kind);
+    }
+
+    /// Whether the job changed its target through fio's face, which it may where that is not in use.
+    fn check(&self, scratch: &Scratch) -> bool {
+        let job = self.job();
+        let dry = self.call(scratch, &format!("run --name=a {job} --dry-run"));
+        self.expect_unchanged("a dry run");
+        let writes = dry.stdout.contains("WRITES");
+        let permitted = dry.code() == Some(0);
+        assert!(!(writes && permitted && self.engine != "null"), "a dry run permits it: {job}: {}", dry.stdout);
+        let line = format!("run --name=a {job}");
+        let outcome = self.call(scratch, &line);
+        self.expect_unchanged(&line);
+        assert!(!writes || self.engine == "null" || outcome.code() == Some(2), "{line}: {outcome:#?}");
+        let line = format!("fio --name=a {job}");
+        self.call(scratch, &line);
+        let changed = !self.target.is_unchanged();
+        assert!(!changed || (writes && !self.target.in_use), "the {} was changed by: {line}", self.target.kind);
+        if changed {
+            self.target.restore();
+        }
+        let line = format!("fio --name=a {job} --readonly");
+        self.call(scratch, &line);
+        self.expect_unchanged(&line);
+        changed
+    }
+}
+
+#[test]
+fn a_target_changes_only_where_a_dry_run_said_so() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let mut in_use = InUse::default();
+    let targets = targets(&scratch, &mut in_use);
+    let export = export(&scratch, &mut in_use);
+    let (mut rows, mut changed) = (0, 0);
+    for (number, direction) in DIRECTIONS.iter().enumerate() {
+        for (of_options, options) in OPTIONS.iter().enumerate() {
+            // Every engine on every target, every direction with every option, each pair of the two at least once.
+            for (of_engine, engine) in ENGINES.iter().enumerate() {
+                if (number + of_options + of_engine) % 3 != 0 {
+                    continue;
+                }
+                let target = &targets[(number * 5 + of_options * 3 + of_engine) % targets.len()];
+                rows += 1;
+                changed += u32::from(Row { engine, direction, options, target }.check(&scratch));
+            }
+            let row = Row { engine: "nbd", direction, options, target: &export };
+            rows += 1;
+            changed += u32::from(row.check(&scratch));
+        }
+    }
+    // Otherwise nothing was shown.
+    assert!(rows > 400 && changed > 20, "{rows} rows, {changed} changes");
+}
+
+#[test]
+fn sweeps_change_nothing_that_is_in_use() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let mut in_use = InUse::default();
+    let mut targets = targets(&scratch, &mut in_use);
+    targets.push(export(&scratch, &mut in_use));
+    for target in &targets {
+        for direction in ["randwrite", "randrw", "randtrim", "write"] {
+            for options in ["", "--verify_only=1", "--verify=crc32c"] {
+                let engine = if target.kind == "export" { "nbd" } else { "io_uring" };
+                let row = Row { engine, direction, options, target };
+                let line = format!("sweep {} --budget=1s --dry-run", row.job());
+                let dry = row.call(&scratch, &line);
+                row.expect_unchanged(&line);
+                assert!(!(dry.stdout.contains("WRITES") && dry.code() == Some(0)), "{line}: {}", dry.stdout);
+                if dry.code() != Some(0) {
+                    let line = format!("sweep {} --budget=1s", row.job());
+                    row.call(&scratch, &line).expect_code(2);
+                    row.expect_unchanged(&line);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! One file or device that asks to be written to: every objection to it, and the descriptor that holds it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use super::identity::Identity;
+use super::mark::{self, Maker};
+use super::objection::{Denied, Objection, Permission, Refusal};
+use super::open::{self, Mode};
+use super::permit::Held;
+use super::users::{self, Users};
+use super::{Gate, ROOT, locks, output};
+use crate::error::Error;
+use crate::files;
+use crate::probe::{self, Occupant};
+
+/// Something that asks to be written to.
+pub(super) struct Candidate<'a> {
+    pub(super) gate: &'a Gate,
+    pub(super) path: &'a Path,
+    /// Opened by `O_PATH`.
+    pub(super) seen: File,
+    pub(super) identity: Identity,
+}
+
+impl Candidate<'_> {
+    fn reopen(&self, mode: Mode) -> io::Result<File> {
+        open::again(&self.seen, self.path, mode)
+    }
+
+    fn failed(&self, operation: &'static str) -> impl Fn(io::Error) -> Denied + '_ {
+        move |error| Error::file(operation, self.path, &error).into()
+    }
+
+    /// Admits it where nothing stands against that or it may be destroyed.
+    fn settle(&self, objections: Vec<Objection>) -> Result<bool, Denied> {
+        if objections.is_empty() {
+            return Ok(false);
+        }
+        if self.gate.may_destroy(self.identity) && objections.iter().all(|one| one.permission() <= Permission::Destroy)
+        {
+            return Ok(true);
+        }
+        Err(self.refused(objections))
+    }
+
+    fn refused(&self, objections: Vec<Objection>) -> Denied {
+        Denied::Refused(Refusal::new(self.path, objections).of_fio(self.gate.permissions.any_content))
+    }
+
+    pub(super) fn block(&self, number: probe::Number) -> Result<Held, Denied> {
+        let mut objections = Vec::new();
+        let exclusive = Mode { flags: libc::O_EXCL, ..Mode::READ_WRITE };
+        let (file, is_exclusive) = match self.reopen(exclusive) {
+            Ok(file) => (file, true),
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                (self.reopen(Mode::READ_WRITE).map_err(self.failed("open"))?, false)
+            }
+            Err(error) => return Err(self.failed("open")(error)),
+        };
+        let users = Users::of_block(Path::new(ROOT), number);
+        objections.extend(users.found.into_iter().map(Objection::Occupied));
+        objections.retain(|one| !self.gate.permissions.any_content || is_in_use(one));
+        let (claims, is_claimed) = self.claim_twins(number);
+        if objections.is_empty() && !(is_exclusive && is_claimed) {
+            objections.push(Objection::Exclusive);
+        }
+        objections.extend(users.unknown.into_iter().map(Objection::Unknown));
+        if locks::lock(&file, self.gate.permissions.sharing) {
+            objections.push(Objection::Locked);
+        }
+        let bytes = files::device_bytes(&file).map_err(self.failed("find the size of"))?;
+        // By fio's rule it does not matter what it holds.
+        if !self.gate.permissions.any_content {
+            let found = probe::examine(&mut &file, bytes).map_err(self.failed("look for data on"))?;
+            objections.extend(self.gate.of_content(&found));
+        }
+        self.settle(objections)?;
+        let path = self.path.to_owned();
+        Ok(Held { path, identity: self.identity, file: Some(file), claims, own: false, exclusive: is_exclusive })
+    }
+
+    /// Claims the other ways to the same medium; returns whether all could be claimed.
+    fn claim_twins(&self, number: probe::Number) -> (Vec<File>, bool) {
+        let root = Path::new(ROOT);
+        let Some(device) = probe::relations(root, number) else { return (Vec::new(), true) };
+        let mut claims = Vec::new();
+        let mut all = true;
+        for twin in users::twins(root, &device) {
+            let node = probe::relations(root, twin).map(|device| Path::new("/dev").join(device.name));
+            let mode = Mode { read: true, write: false, flags: libc::O_EXCL };
+            let claim = node.map(|node| open::identical(&node, Identity::Block(twin), mode));
+            match claim {
+                Some(Ok(file)) => claims.push(file),
+                _ => all = false,
+            }
+        }
+        (claims, all)
+    }
+
+    pub(super) fn file(&self) -> Result<Held, Denied> {
+        if let Some(filesystem) = output::kernel_filesystem(&self.seen) {
+            return Err(self.refused(vec![Objection::Kernel(filesystem)]));
+        }
+        let users = Users::of_file(Path::new(ROOT), self.identity);
+        let mut objections: Vec<Objection> = users.found.into_iter().map(Objection::Occupied).collect();
+        let file = match self.reopen(Mode::READ_WRITE) {
+            Ok(file) => file,
+            // Swapped to, and it says so better than the system does.
+            Err(error) if !objections.is_empty() && error.raw_os_error() == Some(libc::ETXTBSY) => {
+                return Err(self.refused(objections));
+            }
+            Err(error) => return Err(self.failed("open")(error)),
+        };
+        if locks::lock(&file, self.gate.permissions.sharing) {
+            objections.push(Objection::Locked);
+        }
+        let maker = self.maker(&file);
+        let own = maker == Maker::Fathom;
+        if !self.gate.may_overwrite(self.identity) {
+            objections.extend(self.of_file_content(&file, maker)?);
+        }
+        self.settle(objections)?;
+        let is_empty = is_empty(&file).unwrap_or(false);
+        let path = self.path.to_owned();
+        let own = own || is_empty;
+        Ok(Held { path, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
+    }
+
+    fn maker(&self, file: &File) -> Maker {
+        match mark::maker(file) {
+            Maker::Other if self.gate.ledger.as_ref().is_some_and(|ledger| ledger.knows_file(file)) => Maker::Fathom,
+            maker => maker,
+        }
+    }
+
+    fn of_file_content(&self, file: &File, maker: Maker) -> Result<Option<Objection>, Denied> {
+        let failed = self.failed("look for data in");
+        if is_empty(file).map_err(&failed)? {
+            return Ok(None);
+        }
+        let bytes = file.metadata().map_err(&failed)?.len();
+        let found = probe::examine(&mut &*file, bytes).map_err(&failed)?;
+        if let Some(signature) = found.signatures.first() {
+            return Ok(Some(Objection::Foreign {
+                bytes,
+                kind: Some(signature.name),
+                written_since: maker != Maker::Other,
+            }));
+        }
+        let written_since = maker == Maker::WrittenSince;
+        let foreign = Objection::Foreign { bytes, kind: kind_of(file), written_since };
+        Ok((maker != Maker::Fathom).then_some(foreign))
+    }
+
+    pub(super) fn character(&self, number: probe::Number) -> Result<Held, Denied> {
+        let harmless = output::swallows(number);
+        self.settle(if harmless { Vec::new() } else { vec![Objection::Character] })?;
+        let path = self.path.to_owned();
+        // Tapes and the like do something when they are opened: the worker alone does that.
+        Ok(Held { path, identity: self.identity, file: None, claims: Vec::new(), own: false, exclusive: false })
+    }
+}
+
+/// Whether something uses the device now, unlike data that are only there.
+fn is_in_use(objection: &Objection) -> bool {
+    !matches!(objection, Objection::Occupied(Occupant::Data(_) | Occupant::Partition(_)))
+}
+
+/// Whether a file has no byte that was ever written: all of it is a hole.
+fn is_empty(file: &File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    // SAFETY: the call takes no memory.
+    let data = unsafe { libc::lseek64(file.as_raw_fd(), 0, libc::SEEK_DATA) };
+    if data >= 0 {
+        return Ok(false);
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::ENXIO) => Ok(true),
+        // It does not know holes.
+        Some(libc::EINVAL | libc::EOPNOTSUPP) => Ok(false),
+        _ => Err(error),
+    }
+}
+
+/// What a file is, by its first bytes.
+fn kind_of(file: &File) -> Option<&'static str> {
+    use std::os::unix::fs::FileExt;
+    let mut head = [0; 1024];
+    let length = file.read_at(&mut head, 0).ok()?;
+    probe::file_kind(&head[..length])
+}

@@ -1,0 +1,108 @@
+//! What Fathom left on devices, and files that it made where no extended attribute can say so: one empty file for each,
+//! whose name is what has to be recognized.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// More are of no use: devices come and go.
+const MOST: usize = 4096;
+
+/// A folder of recognized contents.
+#[derive(Clone, Debug)]
+pub(super) struct Ledger(PathBuf);
+
+impl Ledger {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self(folder.to_owned())
+    }
+
+    /// Whether a device holds what Fathom left there.
+    pub(super) fn knows_content(&self, fingerprint: u128) -> bool {
+        self.knows(&content(fingerprint))
+    }
+
+    /// Whether Fathom made this file.
+    pub(super) fn knows_file(&self, file: &File) -> bool {
+        made(file).is_ok_and(|name| self.knows(&name))
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.0.join(name).symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+    }
+
+    /// Remembers what a device holds.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder cannot be written to.
+    pub(super) fn add_content(&self, fingerprint: u128) -> io::Result<()> {
+        self.add(&content(fingerprint))
+    }
+
+    /// Remembers a file.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Ledger::add_content`].
+    pub(super) fn add_file(&self, file: &File) -> io::Result<()> {
+        self.add(&made(file)?)
+    }
+
+    fn add(&self, name: &str) -> io::Result<()> {
+        fs::create_dir_all(&self.0)?;
+        match File::create_new(self.0.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        self.prune();
+        Ok(())
+    }
+
+    /// Forgets the oldest where there are too many.
+    fn prune(&self) {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let age = |entry: &fs::DirEntry| {
+            entry.metadata().and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+        };
+        let mut all: Vec<_> = entries.map(|entry| (age(&entry), entry.path())).collect();
+        if all.len() > MOST {
+            all.sort();
+            all[..all.len() - MOST].iter().for_each(|(_, path)| drop(fs::remove_file(path)));
+        }
+    }
+}
+
+fn content(fingerprint: u128) -> String {
+    format!("content-{fingerprint:032x}")
+}
+
+/// Inodes are used again, so the file's birth is part of its name where the filesystem keeps it.
+fn made(file: &File) -> io::Result<String> {
+    let metadata = file.metadata()?;
+    let born = metadata.created().ok().and_then(|born| born.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let born_ns = born.map_or(0, |born| born.as_nanos());
+    Ok(format!("file-{:x}-{:x}-{born_ns:x}", metadata.dev(), metadata.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_is_known_and_the_oldest_are_forgotten() {
+        let folder = std::env::temp_dir().join(format!("fathom-ledger-{}", std::process::id()));
+        let ledger = Ledger::new(&folder);
+        assert!(!ledger.knows_content(7));
+        ledger.add_content(7).unwrap();
+        ledger.add_content(7).unwrap();
+        assert!(ledger.knows_content(7) && !ledger.knows_content(8));
+        let file = File::create_new(folder.join("x")).unwrap();
+        assert!(!ledger.knows_file(&file));
+        ledger.add_file(&file).unwrap();
+        assert!(ledger.knows_file(&file));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

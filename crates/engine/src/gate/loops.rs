@@ -1,0 +1,73 @@
+//! What loop devices stand on, told apart by device and inode: names of backing files say nothing about hard links, bind
+//! mounts and other mount namespaces.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use super::identity::Identity;
+use crate::block::LoopInfo;
+use crate::probe::{self, Number};
+
+/// `LOOP_GET_STATUS64` of `linux/loop.h`.
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
+
+/// A loop device and what is under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loop {
+    /// Its name, such as `loop3`.
+    pub(super) name: String,
+    pub(super) number: Number,
+    /// `None` where it cannot be found out.
+    pub(super) backing: Option<Identity>,
+}
+
+/// All loop devices that are over something.
+///
+/// # Errors
+///
+/// Where the kernel's list of block devices cannot be read, in words.
+pub(super) fn loops(root: &Path) -> Result<Vec<Loop>, String> {
+    let names = std::fs::read_dir(root.join("sys/block"));
+    let names = names.map_err(|error| format!("the list of block devices (/sys/block) cannot be read: {error}"))?;
+    let names = names.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| one(root, name)).collect())
+}
+
+/// `None` where it is over nothing.
+fn one(root: &Path, name: String) -> Option<Loop> {
+    let place = root.join("sys/block").join(&name);
+    let told = std::fs::read(place.join("loop/backing_file")).ok()?;
+    let number = probe::number_in(&std::fs::read_to_string(place.join("dev")).ok()?)?;
+    let backing = asked(&name, number).or_else(|| named(&told));
+    Some(Loop { name, number, backing })
+}
+
+/// As the driver itself says.
+fn asked(name: &str, number: Number) -> Option<Identity> {
+    let device =
+        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name)).ok()?;
+    if Identity::of(&device.metadata().ok()?) != Identity::Block(number) {
+        return None;
+    }
+    let info = status(&device)?;
+    Some(match info.rdevice {
+        0 => Identity::File { device: info.device, inode: info.inode },
+        device => Identity::Block((libc::major(device), libc::minor(device))),
+    })
+}
+
+fn status(device: &File) -> Option<LoopInfo> {
+    // SAFETY: all zeroes is valid for the structure, which is numbers alone.
+    let mut info: LoopInfo = unsafe { std::mem::zeroed() };
+    // SAFETY: the call writes `info`, laid out as the kernel has it, which outlives it.
+    (unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } == 0).then_some(info)
+}
+
+/// By the name that the kernel gives, where this user may not ask the device.
+fn named(told: &[u8]) -> Option<Identity> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = told.strip_suffix(b"\n").unwrap_or(told);
+    Identity::at(Path::new(std::ffi::OsStr::from_bytes(path)))
+}

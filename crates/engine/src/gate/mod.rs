@@ -1,0 +1,350 @@
+//! The write gate: every descriptor through which the program writes comes from here.
+//!
+//! The gate decides on what a descriptor is open on (device and inode), never on a name. What it admits it keeps open and
+//! locked until the command ends, and writers open *that* once more, so that a link that moves, a device that is formatted
+//! or a filesystem that is mounted meanwhile changes nothing. Block devices are opened `O_EXCL`, which the kernel refuses
+//! where they or their partitions are mounted, swapped to or stacked upon, and which keeps others from doing so later.
+//! What cannot be found out counts against the write.
+//!
+//! What is *not* here: which operations a job can issue (`workload::Operations` says that), and exports of NBD servers
+//! beyond what they hold ([`Gate::admit_export`]).
+
+mod candidate;
+mod identity;
+mod ledger;
+mod locks;
+mod loops;
+mod mark;
+mod objection;
+mod open;
+mod output;
+mod permit;
+mod users;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use identity::Identity;
+pub use locks::Sharing;
+pub(crate) use locks::lock_for_reading;
+pub use objection::{Denied, Objection, Permission, Refusal};
+pub(crate) use open::Mode;
+pub use output::{Existing, create_output};
+pub use permit::Permit;
+
+use crate::error::Error;
+use crate::exports;
+use crate::files;
+use crate::probe::{self, Examination, Occupant};
+use candidate::Candidate;
+use ledger::Ledger;
+use permit::Held;
+
+/// Where `/sys` and `/proc` are.
+const ROOT: &str = "/";
+/// The greatest share of this process's descriptors that regular files are held by; the rest are known by their inodes.
+const HELD_SHARE: u64 = 4;
+
+/// What is permitted beyond what is safe.
+#[derive(Clone, Debug, Default)]
+pub struct Permissions {
+    /// Devices, files and addresses of exports that may be destroyed whatever they hold and whatever uses them.
+    pub destroy: Vec<PathBuf>,
+    /// Regular files whose content may be overwritten.
+    pub overwrite: Vec<PathBuf>,
+    /// What is neither in use nor held by another program may be overwritten whatever it holds: fio's rule.
+    pub any_content: bool,
+    /// Regular files may be overwritten whatever they hold: the rule of a server, whose clients' files they are.
+    pub any_file: bool,
+    /// With whom regular files are shared.
+    pub sharing: Sharing,
+}
+
+/// The gate of one command. Everything that it admitted stays open and locked until it is dropped.
+#[derive(Debug, Default)]
+pub struct Gate {
+    permissions: Permissions,
+    ledger: Option<Ledger>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    admitted: BTreeMap<Identity, Permit>,
+    /// Exports that were admitted.
+    exports: BTreeSet<String>,
+    /// By the names that were asked for: a name that comes to mean something else keeps its first meaning.
+    names: BTreeMap<PathBuf, Permit>,
+    held_files: u64,
+    /// Whether operations may have changed what was admitted.
+    begun: bool,
+}
+
+impl Gate {
+    /// A gate with these permissions. What Fathom leaves on devices is remembered in the folder `ledger`; without one
+    /// it is data like any other the next time.
+    #[must_use]
+    pub fn new(permissions: Permissions, ledger: Option<&Path>) -> Self {
+        Self { permissions, ledger: ledger.map(Ledger::new), state: Mutex::default() }
+    }
+
+    /// A gate for whatever is not in use, whatever it holds.
+    #[must_use]
+    pub fn of_any_content() -> Self {
+        Self::new(Permissions { any_content: true, ..Permissions::default() }, None)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for the permission to write to what is at `path`; `None` where nothing is there yet.
+    ///
+    /// What was admitted before is admitted again, whatever its name, and a name stands for what it was admitted as.
+    ///
+    /// # Errors
+    ///
+    /// Every objection that no permission answers, or the system's refusal.
+    pub fn admit(&self, path: &Path) -> Result<Option<Permit>, Denied> {
+        let seen = match open::look(path) {
+            Ok(seen) => seen,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.state().names.remove(path);
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::file("look at", path, &error).into()),
+        };
+        if let Some(permit) = self.state().names.get(path) {
+            return Ok(Some(permit.clone()));
+        }
+        let failed = |error: io::Error| Denied::from(Error::file("look at", path, &error));
+        let identity = Identity::of(&seen.metadata().map_err(failed)?);
+        let mut state = self.state();
+        if let Some(permit) = state.admitted.get(&identity).cloned() {
+            state.names.insert(path.to_owned(), permit.clone());
+            return Ok(Some(permit));
+        }
+        drop(state);
+        let candidate = Candidate { gate: self, path, seen, identity };
+        let held = match identity {
+            Identity::Block(number) => candidate.block(number)?,
+            Identity::File { .. } => candidate.file()?,
+            Identity::Character(number) => candidate.character(number)?,
+            Identity::Stream | Identity::Other => return Err(files::unusable(path).into()),
+        };
+        Ok(Some(self.keep(held)))
+    }
+
+    /// Makes a new file, and the directories above it, and permits to write to it. What has appeared there meanwhile is
+    /// asked about as by [`Gate::admit`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Gate::admit`]; and files are not made among device nodes.
+    pub fn create(&self, path: &Path) -> Result<(Permit, bool), Denied> {
+        if let Some(permit) = self.admit(path)? {
+            return Ok((permit, false));
+        }
+        self.check_new(path)?;
+        files::make_parents(path)?;
+        let place = open::end_of_links(path);
+        match File::options().read(true).write(true).create_new(true).open(&place) {
+            Ok(file) => {
+                let failed = |error: io::Error| Error::file("look at", path, &error);
+                let identity = Identity::of(&file.metadata().map_err(failed)?);
+                locks::lock(&file, self.permissions.sharing);
+                self.mark_new(&file);
+                let path = path.to_owned();
+                let held = Held { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
+                Ok((self.keep(held), true))
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.admit(path)? {
+                Some(permit) => Ok((permit, false)),
+                None => Err(Error::file("make", path, &error).into()),
+            },
+            Err(error) => Err(Error::file("make", path, &error).into()),
+        }
+    }
+
+    /// Opens a file or device for operations that may change it: as it was admitted, or made where nothing is.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Gate::create`], and when the system refuses.
+    pub fn open(&self, path: &Path, access: files::Access) -> Result<files::File, Error> {
+        let (permit, _) = self.create(path)?;
+        files::open_permitted(&permit, files::Access { write: true, ..access })
+    }
+
+    /// Whether a file may be made where none is.
+    ///
+    /// # Errors
+    ///
+    /// Where it would be among device nodes.
+    pub fn check_new(&self, path: &Path) -> Result<(), Denied> {
+        if output::is_among_devices(&open::end_of_links(path)) {
+            return Err(Denied::Refused(Refusal::new(path, vec![Objection::DeviceDirectory])));
+        }
+        Ok(())
+    }
+
+    /// Asks for the permission to write to an export of an NBD server, by what it holds: which others use it, its server
+    /// alone knows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Gate::admit`].
+    pub fn admit_export(&self, uri: &str) -> Result<(), Denied> {
+        if self.state().exports.contains(uri) {
+            return Ok(());
+        }
+        if !self.permissions.destroy.iter().any(|path| path.as_os_str() == uri) && !self.permissions.any_content {
+            let objections = self.of_content(&exports::examine(uri)?);
+            if !objections.is_empty() {
+                return Err(Denied::Refused(Refusal::new(Path::new(uri), objections)));
+            }
+        }
+        self.state().exports.insert(uri.to_owned());
+        Ok(())
+    }
+
+    /// Keeps writers that lock away from a file that is only read, for as long as it is open.
+    ///
+    /// # Errors
+    ///
+    /// Where one has locked it already.
+    pub fn share(&self, file: &files::File) -> Result<(), Denied> {
+        if file.is_locked_for_reading() {
+            return Err(Denied::Refused(Refusal::of_reader(file.path())));
+        }
+        Ok(())
+    }
+
+    /// Forgets that something may have changed: devices are not read by [`Gate::finish`] any more, because one does not
+    /// answer. What they hold has to be permitted the next time.
+    pub fn abandon(&self) {
+        self.state().begun = false;
+    }
+
+    /// From now on what was admitted may change.
+    pub fn begin(&self) {
+        let mut state = self.state();
+        state.begun = true;
+        for permit in state.admitted.values().filter(|permit| permit.held().own) {
+            if let (Some(file), Identity::File { .. }) = (&permit.held().file, permit.held().identity) {
+                // Where there are no extended attributes the ledger knows it.
+                let _ = mark::begin(file);
+            }
+        }
+    }
+
+    fn keep(&self, mut held: Held) -> Permit {
+        let mut state = self.state();
+        if matches!(held.identity, Identity::File { .. }) {
+            if state.held_files >= most_held() {
+                held.file = None;
+            }
+            state.held_files += 1;
+        }
+        let identity = held.identity;
+        let permit = Permit::from(held);
+        state.admitted.insert(identity, permit.clone());
+        state.names.insert(permit.path().to_owned(), permit.clone());
+        permit
+    }
+
+    /// Whether a file was named among those that may be overwritten or destroyed.
+    #[must_use]
+    pub fn permits_overwrite(&self, path: &Path) -> bool {
+        Identity::at(path).is_some_and(|identity| self.may_overwrite(identity) || self.may_destroy(identity))
+    }
+
+    fn may_destroy(&self, identity: Identity) -> bool {
+        self.permissions.destroy.iter().any(|path| Identity::at(path) == Some(identity))
+    }
+
+    fn may_overwrite(&self, identity: Identity) -> bool {
+        let permissions = &self.permissions;
+        permissions.any_content
+            || permissions.any_file
+            || permissions.overwrite.iter().any(|path| Identity::at(path) == Some(identity))
+    }
+
+    fn is_own(&self, found: &Examination) -> bool {
+        found.first_data.is_none() || self.ledger.as_ref().is_some_and(|ledger| ledger.knows_content(found.fingerprint))
+    }
+
+    /// What the content of a device says against writing to it.
+    fn of_content(&self, found: &Examination) -> Vec<Objection> {
+        if self.permissions.any_content {
+            return Vec::new();
+        }
+        let signatures = found.signatures.iter().copied().map(Occupant::Data).map(Objection::Occupied);
+        let mut objections: Vec<Objection> = signatures.collect();
+        if let Some(offset) = found.first_data.filter(|_| objections.is_empty() && !self.is_own(found)) {
+            objections.push(Objection::Content { offset });
+        }
+        objections
+    }
+
+    /// Marks a file as one that Fathom made.
+    fn mark_new(&self, file: &File) {
+        if mark::begin(file).is_err()
+            && let Some(ledger) = &self.ledger
+        {
+            // A file that is not known later has to be permitted then: nothing is lost.
+            let _ = ledger.add_file(file);
+        }
+    }
+
+    /// Notes what Fathom leaves behind, so that it is recognized; nothing where that was done since [`Gate::begin`]. Reads
+    /// the devices that were admitted, so it waits as long as they do.
+    pub fn finish(&self) {
+        let (permits, exports): (Vec<Permit>, Vec<String>) = {
+            let mut state = self.state();
+            if !std::mem::take(&mut state.begun) {
+                return;
+            }
+            (state.admitted.values().cloned().collect(), state.exports.iter().cloned().collect())
+        };
+        for permit in &permits {
+            let Held { file, identity, own, exclusive, .. } = permit.held();
+            let opened = || permit.open(Mode::READ_WRITE).ok();
+            match (identity, file) {
+                (Identity::File { .. }, Some(file)) if *own => drop(mark::finish(file)),
+                (Identity::File { .. }, None) if *own => drop(opened().map(|file| mark::finish(&file))),
+                (Identity::Block(_), Some(device)) if *exclusive => self.remember(device),
+                _ => {}
+            }
+        }
+        for uri in &exports {
+            self.note(exports::examine(uri).ok());
+        }
+    }
+
+    fn remember(&self, device: &File) {
+        let examined = files::device_bytes(device).and_then(|bytes| probe::examine(&mut &*device, bytes));
+        self.note(examined.ok());
+    }
+
+    /// Notes the content of a device or export. What cannot be noted has to be permitted the next time: nothing is lost.
+    fn note(&self, found: Option<Examination>) {
+        if let (Some(ledger), Some(found)) = (&self.ledger, found.filter(|found| found.first_data.is_some())) {
+            let _ = ledger.add_content(found.fingerprint);
+        }
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// How many regular files are kept open.
+fn most_held() -> u64 {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX) / HELD_SHARE
+}

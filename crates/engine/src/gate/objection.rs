@@ -1,0 +1,216 @@
+//! Why something must not be written to, as data and in words.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use units::Bytes;
+
+use crate::error::{Error, ErrorKind};
+use crate::probe::Occupant;
+
+/// A reason against writing to a file or device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Objection {
+    /// It carries data of a known kind, or something uses it.
+    Occupied(Occupant),
+    /// A device holds bytes other than zero that Fathom did not write, the first of those looked at being here.
+    Content {
+        /// In bytes from its start.
+        offset: u64,
+    },
+    /// A regular file holds data that Fathom did not write.
+    Foreign {
+        /// Its size in bytes.
+        bytes: u64,
+        /// What it is, where its beginning shows that.
+        kind: Option<&'static str>,
+        /// Whether Fathom made it, and another program has written to it since.
+        written_since: bool,
+    },
+    /// Another program has the device open exclusively (`O_EXCL`).
+    Exclusive,
+    /// Another program holds a lock on it.
+    Locked,
+    /// Something that has to be known cannot be found out.
+    Unknown(String),
+    /// It is a character device that does more than swallow bytes.
+    Character,
+    /// It is a file by which the kernel is set up.
+    Kernel(&'static str),
+    /// It would be a new file among the device nodes.
+    DeviceDirectory,
+}
+
+/// The option that permits a write despite an objection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Permission {
+    /// `--allow-overwrite`.
+    Overwrite,
+    /// `--allow-destroy`.
+    Destroy,
+    /// None.
+    Never,
+}
+
+impl Objection {
+    /// What permits the write.
+    #[must_use]
+    pub const fn permission(&self) -> Permission {
+        match self {
+            Self::Foreign { .. } => Permission::Overwrite,
+            Self::Kernel(_) | Self::DeviceDirectory => Permission::Never,
+            _ => Permission::Destroy,
+        }
+    }
+}
+
+impl fmt::Display for Objection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Occupied(occupant) => write!(f, "{}", occupant_text(occupant)),
+            Self::Content { offset } => write!(f, "it holds data that Fathom did not write (at byte {offset})"),
+            Self::Foreign { bytes, kind, written_since } => {
+                write!(f, "it holds {}", Bytes::new(*bytes))?;
+                kind.map_or(Ok(()), |kind| write!(f, " ({kind})"))?;
+                f.write_str(if *written_since {
+                    " that another program has changed since Fathom made the file"
+                } else {
+                    " that Fathom did not write"
+                })
+            }
+            Self::Exclusive => f.write_str("another program has it open exclusively (O_EXCL)"),
+            Self::Locked => f.write_str("another program, or another part of this run, holds a lock on it"),
+            Self::Unknown(reason) => f.write_str(reason),
+            Self::Character => f.write_str("it is a character device"),
+            Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),
+            Self::DeviceDirectory => f.write_str("there is no such device, and files are not made among device nodes"),
+        }
+    }
+}
+
+fn occupant_text(occupant: &Occupant) -> String {
+    match occupant {
+        Occupant::Data(signature) => format!("it holds data: {signature}"),
+        Occupant::Partition(name) => format!("it has the partition {name}"),
+        Occupant::Holder { device, holder } => format!("{device} is in use by {holder}"),
+        Occupant::Mount { device, at } => format!("{device} is mounted at {}", at.display()),
+        Occupant::Swap { device } => format!("{device} is in use as swap"),
+        Occupant::LoopBacking { device } => format!("it is behind the loop device {device}"),
+    }
+}
+
+/// Why a write is refused, and what would permit it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What would be written to.
+    pub path: PathBuf,
+    /// Every reason against it, at least one.
+    pub objections: Vec<Objection>,
+    /// Whether results were to go there.
+    is_output: bool,
+    /// Whether it was only to be read.
+    is_read: bool,
+    /// Whether it is fio's option that permits the write.
+    by_fio: bool,
+}
+
+impl Refusal {
+    pub(super) fn new(path: &Path, objections: Vec<Objection>) -> Self {
+        Self { path: path.to_owned(), objections, is_output: false, is_read: false, by_fio: false }
+    }
+
+    /// The refusal in the words of `fathom fio`, where `allow_mounted_write` permits what is permitted elsewhere by options of
+    /// the program.
+    pub(super) fn of_fio(self, by_fio: bool) -> Self {
+        Self { by_fio, ..self }
+    }
+
+    /// A refusal to read what another program writes.
+    pub(super) fn of_reader(path: &Path) -> Self {
+        Self { is_read: true, ..Self::new(path, vec![Objection::Locked]) }
+    }
+
+    /// A refusal to write results there, which nothing permits.
+    pub(super) fn of_output(path: &Path, objections: Vec<Objection>) -> Self {
+        Self { is_output: true, ..Self::new(path, objections) }
+    }
+
+    /// What permits the write despite all objections.
+    #[must_use]
+    pub fn permission(&self) -> Permission {
+        if self.is_output {
+            return Permission::Never;
+        }
+        self.objections.iter().map(Objection::permission).max().unwrap_or(Permission::Never)
+    }
+}
+
+/// `/dev/sdb would be overwritten: it holds data: ext4 filesystem, sdb is mounted at /srv; …`
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        if self.objections == [Objection::DeviceDirectory] {
+            return write!(f, "there is no device {path}: look for its name with lsblk");
+        }
+        if self.is_read {
+            return write!(
+                f,
+                "{path} cannot be read while it changes: another program holds a lock on it. End that program, or name another file"
+            );
+        }
+        let reasons: Vec<String> = self.objections.iter().map(Objection::to_string).collect();
+        write!(f, "{path} would be overwritten: {}. ", reasons.join(", "))?;
+        match self.permission() {
+            Permission::Overwrite | Permission::Destroy if self.by_fio => {
+                f.write_str("End what uses it, or set allow_mounted_write=1 if it may be destroyed")
+            }
+            Permission::Overwrite => write!(f, "To overwrite it, add --allow-overwrite={path}; else name another file"),
+            Permission::Destroy => {
+                write!(f, "If that may be destroyed, add --allow-destroy={path}; else choose another device or file")
+            }
+            Permission::Never => f.write_str("Choose another file"),
+        }
+    }
+}
+
+/// Why something was not admitted.
+#[derive(Debug)]
+pub enum Denied {
+    /// It must not be written to.
+    Refused(Refusal),
+    /// The system does not let it be opened, or examined.
+    Failed(Error),
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => write!(f, "{refusal}"),
+            Self::Failed(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl From<Error> for Denied {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Denied> for io::Error {
+    fn from(denied: Denied) -> Self {
+        Self::other(denied.to_string())
+    }
+}
+
+impl From<Denied> for Error {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Failed(error) => error,
+            Denied::Refused(refusal) => {
+                Error::found(ErrorKind::Gate, "write to", refusal.path.display().to_string(), refusal.to_string())
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Descriptors that are opened again on what was looked at, never on what a name has come to mean since.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::identity::Identity;
+
+/// Opens a name without opening what it stands for (`O_PATH`): devices do not notice, pipes do not block.
+pub(super) fn look(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path)
+}
+
+/// How a descriptor is opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mode {
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    /// Further flags, such as `O_EXCL` or `O_DIRECT`.
+    pub(crate) flags: i32,
+}
+
+impl Mode {
+    pub(super) const READ_WRITE: Self = Self { read: true, write: true, flags: 0 };
+
+    fn options(self) -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.read(self.read).write(self.write).custom_flags(self.flags);
+        options
+    }
+}
+
+/// Opens once more what `seen` is open on. `path` is used where `/proc` is not mounted, and only if it still stands for
+/// the same file.
+///
+/// # Errors
+///
+/// When the system refuses; [`io::ErrorKind::NotFound`] where `path` stands for something else by now.
+pub(crate) fn again(seen: &File, path: &Path, mode: Mode) -> io::Result<File> {
+    match mode.options().open(of_descriptor(seen)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let file = mode.options().open(path)?;
+            same(&file, Identity::of(&seen.metadata()?))?;
+            Ok(file)
+        }
+        opened => opened,
+    }
+}
+
+/// Opens `path` if it stands for what it stood for.
+///
+/// # Errors
+///
+/// As for [`again`].
+pub(crate) fn identical(path: &Path, identity: Identity, mode: Mode) -> io::Result<File> {
+    let seen = look(path)?;
+    same(&seen, identity)?;
+    again(&seen, path, mode)
+}
+
+fn same(file: &File, identity: Identity) -> io::Result<()> {
+    if Identity::of(&file.metadata()?) == identity {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::NotFound, "the name stands for another file than when it was checked"))
+}
+
+fn of_descriptor(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Where links at the end of a path lead in the end, whether or not anything is there.
+pub(super) fn end_of_links(path: &Path) -> PathBuf {
+    const MOST_LINKS: usize = 40;
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = std::fs::read_link(&place) else { return place };
+        // An absolute target replaces all of it.
+        place = place.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
+    }
+    place
+}

@@ -1,0 +1,172 @@
+//! Files for results: never a device, never a file that the kernel or a loop device uses.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::identity::Identity;
+use super::locks::{self, Sharing};
+use super::objection::{Objection, Refusal};
+use super::open::{self, Mode};
+use super::users::Users;
+use super::{Denied, ROOT};
+use crate::error::Error;
+use crate::files::existing_ancestor;
+use crate::probe::Number;
+
+/// What is done with what a file for results holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It is emptied.
+    Replace,
+    /// It stays, and what is written follows it.
+    Append,
+}
+
+/// Opens a file for results, which is made where there is none. Pipes, sockets and terminals will do as well.
+///
+/// # Errors
+///
+/// Where it is a device, a file of the kernel, or in use as swap or behind a loop device; and the system's refusal.
+pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
+    for _ in 0..2 {
+        match open::look(path) {
+            Ok(seen) => return use_existing(path, &seen, existing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::file("open", path, &error).into()),
+        }
+        let place = open::end_of_links(path);
+        if is_among_devices(&place) {
+            return Err(Denied::Refused(Refusal::new(path, vec![Objection::DeviceDirectory])));
+        }
+        match File::options().read(true).write(true).create_new(true).open(&place) {
+            // Another program was faster: it is looked at like any other.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::file("make", path, &error).into()),
+            Ok(file) => {
+                locks::lock(&file, Sharing::Writers);
+                return Ok(file);
+            }
+        }
+    }
+    Err(Error::file("open", path, &io::Error::from_raw_os_error(libc::ENOENT)).into())
+}
+
+fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
+    let failed = |error: io::Error| Denied::from(Error::file("open", path, &error));
+    let identity = Identity::of(&seen.metadata().map_err(failed)?);
+    let objections = match identity {
+        Identity::File { .. } => match kernel_filesystem(seen) {
+            Some(filesystem) => vec![Objection::Kernel(filesystem)],
+            None => Users::of_file(Path::new(ROOT), identity).found.into_iter().map(Objection::Occupied).collect(),
+        },
+        Identity::Block(_) => vec![Objection::Unknown("it is a block device, and results go into files".to_owned())],
+        Identity::Character(number) if !swallows(number) && !is_terminal(number) => vec![Objection::Character],
+        Identity::Other => return Err(failed(io::Error::from_raw_os_error(libc::EISDIR))),
+        Identity::Character(_) | Identity::Stream => Vec::new(),
+    };
+    if !objections.is_empty() {
+        return Err(Denied::Refused(Refusal::of_output(path, objections)));
+    }
+    let flags = if existing == Existing::Append { libc::O_APPEND } else { 0 };
+    let file = open::again(seen, path, Mode { read: true, write: true, flags })
+        // Locks for reading need a descriptor that reads; files that only take bytes go without.
+        .or_else(|_| open::again(seen, path, Mode { read: false, write: true, flags }))
+        .map_err(failed)?;
+    // Not what this or another run measures, and no image of a virtual machine.
+    if matches!(identity, Identity::File { .. }) && locks::lock(&file, Sharing::Writers) {
+        return Err(Denied::Refused(Refusal::of_output(path, vec![Objection::Locked])));
+    }
+    if existing == Existing::Replace && matches!(identity, Identity::File { .. }) {
+        file.set_len(0).map_err(failed)?;
+    }
+    Ok(file)
+}
+
+/// Character devices that swallow all bytes: `/dev/null`, `/dev/zero`, `/dev/full`.
+pub(super) fn swallows(number: Number) -> bool {
+    matches!(number, (1, 3 | 5 | 7))
+}
+
+/// Terminals (`Documentation/admin-guide/devices.txt`).
+fn is_terminal((major, _): Number) -> bool {
+    matches!(major, 4 | 5 | 136..=143)
+}
+
+/// Whether a new file at `path` would be among device nodes: where devices are missing, files of their names would be
+/// measured in their place, in memory.
+pub(super) fn is_among_devices(path: &Path) -> bool {
+    let home = existing_ancestor(path);
+    let home = if home == path { path.parent().map(Path::to_path_buf).unwrap_or(home) } else { home };
+    let Ok(home) = home.canonicalize() else { return false };
+    let device = |path: &Path| std::fs::metadata(path).ok().map(|metadata| metadata.dev());
+    let (here, devices) = (device(&home), device(Path::new("/dev")));
+    let below = home.starts_with("/dev") && !home.starts_with("/dev/shm") && !home.starts_with("/dev/hugepages");
+    let is_own_filesystem = devices.is_some() && devices != device(Path::new("/"));
+    let same = here.is_some() && here == devices;
+    // Another mount of the same filesystem has no `/dev` in its name; a filesystem mounted below has another number.
+    (below && (same || !is_own_filesystem)) || (same && is_own_filesystem && !home.starts_with("/dev/shm"))
+}
+
+/// The filesystem of a file, where that is one by which the kernel is read and set up (`statfs(2)`).
+pub(super) fn kernel_filesystem(file: &File) -> Option<&'static str> {
+    // SAFETY: all zeroes is a valid `statfs64`, which is plain data.
+    let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
+    // SAFETY: the call writes `facts`, which outlives it.
+    if unsafe { libc::fstatfs64(file.as_raw_fd(), &raw mut facts) } < 0 {
+        return None;
+    }
+    let magic = facts.f_type as u64 & 0xffff_ffff;
+    KERNEL_FILESYSTEMS.iter().find(|(number, _)| *number == magic).map(|(_, name)| *name)
+}
+
+/// Numbers of `linux/magic.h`.
+const KERNEL_FILESYSTEMS: &[(u64, &str)] = &[
+    (0x9fa0, "proc filesystem"),
+    (0x6265_6572, "sysfs filesystem"),
+    (0x6462_6720, "debugfs filesystem"),
+    (0x7472_6163, "tracefs filesystem"),
+    (0x0027_e0eb, "cgroup filesystem"),
+    (0x6367_7270, "cgroup2 filesystem"),
+    (0x6265_6570, "configfs filesystem"),
+    (0x7363_6673, "securityfs filesystem"),
+    (0xde5e_81e4, "efivarfs filesystem"),
+    (0xf97c_ff8c, "selinuxfs filesystem"),
+    (0xcafe_4a11, "bpf filesystem"),
+    (0x4249_4e4d, "binfmt_misc filesystem"),
+    (0x6165_676c, "pstore filesystem"),
+    (0x6e73_6673, "namespace filesystem"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_live_below_dev_however_it_is_called() {
+        for path in ["/dev/sdzz", "/tmp/../dev/sdzz", "/dev/mapper/none", "/dev/no/such/place"] {
+            assert!(is_among_devices(Path::new(path)), "{path}");
+        }
+        for path in ["/dev/shm/x", "/tmp/x", "/tmp/dev/x", "/dev/shm/a/b"] {
+            assert!(!is_among_devices(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn files_of_the_kernel_are_known_by_their_filesystem() {
+        let of = |path: &str| kernel_filesystem(&open::look(Path::new(path)).unwrap());
+        assert_eq!(of("/proc/sys/vm/swappiness"), Some("proc filesystem"));
+        assert_eq!(of("/sys/kernel/mm"), Some("sysfs filesystem"));
+        assert_eq!(of("/tmp"), None);
+    }
+
+    #[test]
+    fn an_output_among_devices_or_into_the_kernel_is_refused() {
+        for path in ["/dev/none.json", "/proc/sys/vm/swappiness", "/dev/mem", "/dev"] {
+            assert!(create_output(Path::new(path), Existing::Replace).is_err(), "{path}");
+        }
+        assert!(create_output(Path::new("/dev/null"), Existing::Replace).is_ok());
+    }
+}

@@ -1,0 +1,149 @@
+//! What uses a device or file, found by number and inode.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::identity::Identity;
+use super::loops::{Loop, loops};
+use crate::probe::{self, Number, Occupant, Relations};
+
+/// What uses a device or file, and what could not be found out about that.
+#[derive(Debug, Default)]
+pub(super) struct Users {
+    pub(super) found: Vec<Occupant>,
+    /// Reasons why there may be more, in words.
+    pub(super) unknown: Vec<String>,
+}
+
+impl Users {
+    fn add(&mut self, occupants: impl IntoIterator<Item = Occupant>) {
+        for occupant in occupants {
+            if !self.found.contains(&occupant) {
+                self.found.push(occupant);
+            }
+        }
+    }
+
+    fn loops(&mut self, root: &Path) -> Vec<Loop> {
+        loops(root).unwrap_or_else(|problem| {
+            self.unknown.push(problem);
+            Vec::new()
+        })
+    }
+
+    /// Everything that uses a regular file. A loop device whose file cannot be identified, as in another container, is passed
+    /// over: what a file holds is looked at as well.
+    pub(super) fn of_file(root: &Path, identity: Identity) -> Self {
+        let mut users = Self::default();
+        // Without `/sys` a file is judged by what it holds.
+        let backed = loops(root).unwrap_or_default().into_iter().filter(|one| one.backing == Some(identity));
+        users.add(backed.map(|one| Occupant::LoopBacking { device: one.name }));
+        users.add(swapped(root, identity));
+        users
+    }
+
+    /// Everything that uses a block device: the device itself, its partitions, the devices that it is stacked on, those that
+    /// are stacked on any of these, and other devices of the same medium.
+    pub(super) fn of_block(root: &Path, number: Number) -> Self {
+        let mut users = Self::default();
+        let Some(device) = probe::relations(root, number) else {
+            let (major, minor) = number;
+            users.unknown.push(format!("/sys/dev/block/{major}:{minor} cannot be read, so its users are unknown"));
+            return users;
+        };
+        users.add(probe::users(root, number));
+        let loops = users.loops(root);
+        let stack = Stack::below(root, &device, &loops);
+        for one in &loops {
+            match one.backing {
+                _ if stack.devices.contains(&one.number) => {}
+                None => users.unknown.push(format!("what the loop device {} is over cannot be found out", one.name)),
+                Some(Identity::Block(number)) if stack.devices.contains(&number) || stack.parts.contains(&number) => {
+                    users.add([Occupant::LoopBacking { device: one.name.clone() }]);
+                }
+                Some(file) if stack.files.contains(&file) => {
+                    users.add([Occupant::LoopBacking { device: one.name.clone() }]);
+                }
+                Some(_) => {}
+            }
+        }
+        // The loop driver claims nothing of what it is over: that may be mounted as well.
+        for lower in &stack.unclaimed {
+            users.add(probe::users(root, *lower).into_iter().filter(is_use));
+        }
+        users.add(stack.files.iter().flat_map(|file| swapped(root, *file)));
+        for twin in twins(root, &device) {
+            users.add(probe::users(root, twin).into_iter().filter(is_use));
+        }
+        users
+    }
+}
+
+/// The file as swap space, where it is that.
+fn swapped(root: &Path, identity: Identity) -> impl Iterator<Item = Occupant> {
+    let paths = probe::swap_paths(root).into_iter();
+    let is_it = move |path: &String| Identity::at(Path::new(path)) == Some(identity);
+    paths.filter(is_it).map(|device| Occupant::Swap { device })
+}
+
+/// Partitions of another device are not yet a use of this one.
+fn is_use(occupant: &Occupant) -> bool {
+    !matches!(occupant, Occupant::Partition(_))
+}
+
+/// The devices and files that a device shares its bytes with.
+#[derive(Debug, Default)]
+struct Stack {
+    /// The device, the disk that it is a partition of, and all that they are stacked on.
+    devices: BTreeSet<Number>,
+    /// Partitions of the device.
+    parts: BTreeSet<Number>,
+    /// Those of `devices` that a loop device is over.
+    unclaimed: BTreeSet<Number>,
+    /// Files that loop devices among them are over.
+    files: BTreeSet<Identity>,
+}
+
+impl Stack {
+    fn below(root: &Path, device: &Relations, loops: &[Loop]) -> Self {
+        let parts = device.partitions.iter().filter_map(|name| probe::number_named(root, name)).collect();
+        let mut stack = Self { parts, ..Self::default() };
+        let mut left = vec![device.number];
+        while let Some(number) = left.pop() {
+            if !stack.devices.insert(number) {
+                continue;
+            }
+            let Some(device) = probe::relations(root, number) else { continue };
+            let named = device.disk.iter().chain(&device.slaves);
+            left.extend(named.filter_map(|name| probe::number_named(root, name)));
+            match loops.iter().find(|one| one.number == number).and_then(|one| one.backing) {
+                Some(Identity::Block(lower)) => {
+                    stack.unclaimed.insert(lower);
+                    left.push(lower);
+                }
+                Some(file) => drop(stack.files.insert(file)),
+                None => {}
+            }
+        }
+        stack
+    }
+}
+
+/// Other devices that are ways to the same medium, as those of an NVMe namespace with several controllers are without
+/// multipath: their worldwide identifiers are equal.
+pub(super) fn twins(root: &Path, device: &Relations) -> Vec<Number> {
+    let whole = device.disk.as_deref().unwrap_or(&device.name);
+    let Some(own) = worldwide(root, whole) else { return Vec::new() };
+    let names = probe::device_names(root).into_iter().filter(|name| name != whole);
+    let equal = names.filter(|name| worldwide(root, name).as_ref() == Some(&own));
+    equal.filter_map(|name| probe::number_named(root, &name)).collect()
+}
+
+fn worldwide(root: &Path, name: &str) -> Option<String> {
+    let place = root.join("sys/block").join(name.replace('/', "!"));
+    let told = ["wwid", "device/wwid"].iter().find_map(|file| std::fs::read_to_string(place.join(file)).ok())?;
+    let told = told.trim();
+    // Devices without one say so in several ways.
+    let says_something = told.chars().any(|c| c.is_ascii_alphanumeric() && c != '0');
+    says_something.then(|| told.to_owned())
+}
