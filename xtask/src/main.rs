@@ -5,6 +5,7 @@
 
 mod bench;
 mod generate;
+mod guest;
 mod pages;
 mod tidy;
 
@@ -17,6 +18,7 @@ usage: cargo xtask <chore>
   generate [--check] write the files that are made from the code (docs, what commands in them print, pictures,
                      manual pages, completions), or check them
   bench [CASE]...    Fathom against the installed fio, in pairs; the outcome is kept in perf/
+  guest [WORD]...    the tests in a virtual machine (those whose names hold a word); guest -- COMMAND runs a command there
 ";
 
 fn main() -> ExitCode {
@@ -27,13 +29,21 @@ fn main() -> ExitCode {
         ["generate"] => generate::run(false),
         ["generate", "--check"] => generate::run(true),
         ["bench", cases @ ..] => bench::run(cases),
+        ["guest", "--", command @ ..] if !command.is_empty() => return ended(guest::command(command)),
+        ["guest", words @ ..] => return ended(guest::test(words)),
+        ["hold", device] => return ended(guest::hold(device)),
+        ["digest", paths @ ..] => return ended(guest::digest(paths)),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
         }
     };
+    ended(outcome.map(|()| ExitCode::SUCCESS))
+}
+
+fn ended(outcome: anyhow::Result<ExitCode>) -> ExitCode {
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::FAILURE

@@ -141,8 +141,7 @@ fn pictures(root: &Path, page: &Path, text: &str, scratch: &Scratch) -> Result<V
 /// An empty folder beside what is built.
 pub(crate) fn scratch_folder(name: &str) -> Result<PathBuf> {
     let program = std::env::current_exe()?;
-    let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
-    let folder = target.context("xtask lies in the folder of the build")?.join("pages").join(name);
+    let folder = program.parent().context("xtask lies in a folder")?.join("pages").join(name);
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }

@@ -1,0 +1,46 @@
+#!/bin/sh
+# The guest's first process: loads drivers, carries out /guest/script and powers off. Results go to the second serial line.
+export PATH=/bin HOME=/root NO_COLOR=1 COLUMNS=100 FATHOM_NO_RECORD=1 XDG_RUNTIME_DIR=/run DM_DISABLE_UDEV=1
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+for folder in /tmp /run /mnt /var; do mount -t tmpfs tmpfs $folder; done
+mkdir -p /var/tmp /run/lock/lvm /etc/lvm /run/mdadm
+ln -s /run /var/run
+ln -s /proc/self/mounts /etc/mtab
+stty -F /dev/ttyS1 raw -echo
+exec </dev/null >/dev/ttyS1 2>&1
+
+for module in nvme sd_mod "null_blk nr_devices=0" loop nbd dm_mod ext4 fuse configfs; do
+    modprobe $module || echo "@warning no module $module"
+done
+mount -t configfs configfs /sys/kernel/config
+ip link set lo up
+cat > /etc/lvm/lvm.conf <<'END'
+devices { types = [ "nullb", 16 ] use_devicesfile = 0 dir = "/dev" scan = [ "/dev" ] obtain_device_list_from_udev = 0 external_device_info_source = "none" }
+activation { udev_sync = 0 udev_rules = 0 monitoring = 0 }
+global { event_activation = 0 }
+backup { backup = 0 archive = 0 }
+END
+
+while read -r kind rest; do
+    started=$(cut -d. -f1 /proc/uptime)
+    case $kind in
+    test)
+        set -- $rest
+        echo "@begin $1"
+        # A shell of its own, so that a test leaves no variable or directory to the next.
+        timeout -s KILL 180 sh -c '. /guest/lib.sh; . "/guest/cases/$1.sh"; "test_$2"' sh "$2" "$3"
+        code=$?
+        name=$1 ;;
+    command)
+        sh -c "$rest"
+        code=$?
+        name=command ;;
+    esac
+    # A test may have left its line unfinished.
+    printf '\n@end %s %s %s\n' "$name" "$code" "$(($(cut -d. -f1 /proc/uptime) - started))"
+done < /guest/script
+echo "@done"
+sync
+poweroff -f

@@ -1,0 +1,73 @@
+//! Which tests there are: the functions `test_…` of the shell files in `guest/cases`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// A test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Case {
+    /// The file without its ending.
+    file: String,
+    /// The function without `test_`.
+    function: String,
+}
+
+impl Case {
+    /// Such as `lvm::an_inactive_volume`.
+    pub(super) fn name(&self) -> String {
+        format!("{}::{}", self.file, self.function)
+    }
+
+    /// What the guest is told to do: a line.
+    pub(super) fn line(&self) -> String {
+        format!("test {} {} {}\n", self.name(), self.file, self.function)
+    }
+
+    pub(super) fn is_wanted(&self, words: &[&str]) -> bool {
+        words.is_empty() || words.iter().any(|word| self.name().contains(word))
+    }
+}
+
+/// The shell files, sorted.
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
+    let mut files = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "sh"));
+    files.sort();
+    Ok(files)
+}
+
+/// All tests, in the order of the files.
+pub(super) fn read(folder: &Path) -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for path in files(folder)? {
+        let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        cases.extend(functions(&text).map(|function| Case { file: file.clone(), function: function.to_owned() }));
+    }
+    Ok(cases)
+}
+
+fn functions(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.strip_prefix("test_")?.strip_suffix("() {"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_a_function_of_its_own_at_the_start_of_a_line() {
+        let text = "helper() {\n}\ntest_one() {\n    test_not() {\n}\n# test_two() {\ntest_three() {\n}\n";
+        assert_eq!(functions(text).collect::<Vec<_>>(), ["one", "three"]);
+    }
+
+    #[test]
+    fn a_word_chooses_files_and_functions() {
+        let case = Case { file: "lvm".into(), function: "active".into() };
+        assert!(case.is_wanted(&[]) && case.is_wanted(&["lvm"]) && case.is_wanted(&["no", "lvm::act"]));
+        assert!(!case.is_wanted(&["md"]));
+        assert_eq!(case.line(), "test lvm::active lvm active\n");
+    }
+}

@@ -1,0 +1,217 @@
+//! Tests in a virtual machine that has what a host may lack: NVMe, zoned disks, SCSI, the kernel's NBD driver, LVM, md,
+//! dm-crypt. One boot carries out all of them; none touches a device of this host.
+//!
+//! The tests are shell functions in `guest/cases`: each named `test_…` is one. `guest/lib.sh` has what they share.
+
+mod cases;
+mod helpers;
+mod initramfs;
+mod kernel;
+mod machine;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use cases::Case;
+pub(crate) use helpers::{digest, hold};
+use initramfs::Archive;
+use kernel::Kernel;
+use machine::{Machine, QEMU};
+use report::Report;
+
+/// For all tests together, on a host that is busy with other work.
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// Programs of the host that tests use, and their Debian packages.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("mkfs.ext4", "e2fsprogs"),
+    ("sfdisk", "fdisk"),
+    ("losetup", "mount"),
+    ("mdadm", "mdadm"),
+    ("lvm", "lvm2"),
+    ("dmsetup", "dmsetup"),
+    ("cryptsetup", "cryptsetup-bin"),
+];
+
+/// Carries out `cargo xtask guest [WORD]...`: the tests whose names hold one of the words, or all.
+pub(crate) fn test(words: &[&str]) -> Result<ExitCode> {
+    let root = crate::tidy::root()?;
+    let cases = cases::read(&root.join("guest/cases"))?;
+    let cases: Vec<Case> = cases.into_iter().filter(|case| case.is_wanted(words)).collect();
+    ensure!(!cases.is_empty(), "no test has a name with {}", words.join(" or "));
+    let mut report = Report::new(&cases);
+    let prepared = match prepare(&root) {
+        Ok(prepared) => prepared,
+        // The guest is missing, not broken.
+        Err(Unready::Lacks(reason)) => return report.skip_all(&reason),
+        Err(Unready::Failed(error)) => return Err(error),
+    };
+    let script: String = cases.iter().map(Case::line).collect();
+    prepared.boot(&script, |line| report.line(line))?;
+    report.finish(&prepared.console())
+}
+
+/// Carries out `cargo xtask guest -- COMMAND`: a shell command in the guest. Its exit code is returned.
+pub(crate) fn command(words: &[&str]) -> Result<ExitCode> {
+    let prepared = match prepare(&crate::tidy::root()?) {
+        Ok(prepared) => prepared,
+        Err(Unready::Lacks(reason)) => anyhow::bail!("{reason}"),
+        Err(Unready::Failed(error)) => return Err(error),
+    };
+    let mut code = None;
+    prepared.boot(&format!("command {}\n", words.join(" ")), |line| {
+        match line.strip_prefix("@end command ").and_then(|rest| rest.split(' ').next()) {
+            Some(number) => code = number.parse::<u8>().ok(),
+            None if line.starts_with('@') => {}
+            None => println!("{line}"),
+        }
+    })?;
+    let console = prepared.console();
+    code.map(ExitCode::from).with_context(|| format!("the guest did not reach the end of the command:\n{console}"))
+}
+
+/// Why no guest can be started.
+enum Unready {
+    /// A program or the kernel package is not to be had.
+    Lacks(String),
+    Failed(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Unready {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A kernel and what every boot has in its initramfs.
+struct Prepared {
+    kernel: Kernel,
+    root: PathBuf,
+    folder: Scratch,
+}
+
+fn prepare(root: &Path) -> Result<Prepared, Unready> {
+    let others = [(QEMU, "qemu-system-x86"), ("busybox", "busybox-static"), ("depmod", "kmod"), ("ldd", "libc-bin")];
+    let missing = PROGRAMS.iter().chain(&others).filter(|(program, _)| find(program).is_none());
+    let packages: Vec<&str> = missing.map(|(_, package)| *package).collect();
+    if !packages.is_empty() {
+        return Err(Unready::Lacks(format!("not installed: {}", packages.join(", "))));
+    }
+    let cache = cache(root);
+    let kernel =
+        Kernel::cached(&cache).map_err(|error| Unready::Lacks(format!("no kernel for the guest: {error:#}")))?;
+    let folder = Scratch::new()?;
+    Ok(Prepared { kernel, root: root.to_path_buf(), folder })
+}
+
+impl Prepared {
+    /// Boots the guest with a script of what it is to do, and hands on each line of results.
+    fn boot(&self, script: &str, mut line: impl FnMut(&str)) -> Result<()> {
+        let initramfs = self.folder.0.join("initramfs");
+        std::fs::write(&initramfs, self.initramfs(script)?)?;
+        let machine = Machine::boot(&self.kernel, &initramfs, &self.folder.0, LIMIT)?;
+        loop {
+            match machine.next() {
+                machine::Next::Line(text) => line(&text),
+                machine::Next::End => return Ok(()),
+                machine::Next::Late => {
+                    eprintln!("guest: stopped after {LIMIT:?}");
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn initramfs(&self, script: &str) -> Result<Vec<u8>> {
+        let mut archive = Archive::default();
+        for folder in ["proc", "sys", "dev", "tmp", "run", "root", "etc", "mnt", "var"] {
+            archive.directory(folder);
+        }
+        archive.link("sbin", "bin");
+        archive.file("etc/passwd", 0o644, b"root:x:0:0:root:/root:/bin/sh\n");
+        for (program, _) in PROGRAMS {
+            archive.program(program, &find(program).with_context(|| format!("{program} is gone"))?)?;
+        }
+        archive.program("fathom", &stripped(&built_fathom(&self.root)?, &self.folder.0.join("fathom")))?;
+        let own = std::env::current_exe()?;
+        archive.program("xtask", &stripped(&own, &self.folder.0.join("xtask")))?;
+        let busybox = find("busybox").context("busybox is gone")?;
+        archive.program("busybox", &busybox)?;
+        // Programs of the host come first: an entry that is there stays.
+        let applets = Command::new(&busybox).arg("--list").output()?;
+        for applet in String::from_utf8_lossy(&applets.stdout).lines().filter(|applet| *applet != "busybox") {
+            archive.link(&format!("bin/{applet}"), "busybox");
+        }
+        self.kernel.add_modules(&mut archive)?;
+        let guest = self.root.join("guest");
+        archive.copy("guest/lib.sh", &guest.join("lib.sh"))?;
+        for path in cases::files(&guest.join("cases"))? {
+            let name = path.file_name().context("a file has a name")?.to_string_lossy();
+            archive.copy(&format!("guest/cases/{name}"), &path)?;
+        }
+        archive.file("guest/script", 0o644, script.as_bytes());
+        archive.file("init", 0o755, &std::fs::read(guest.join("init.sh"))?);
+        Ok(archive.finish())
+    }
+
+    /// The last of what the guest's kernel printed.
+    fn console(&self) -> String {
+        let bytes = std::fs::read(self.folder.0.join("console")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).replace('\r', "");
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(30)..].join("\n")
+    }
+}
+
+/// Fathom as tests build it, or the binary that `FATHOM` names: another version, to see which tests it fails.
+fn built_fathom(root: &Path) -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("FATHOM") {
+        return Ok(PathBuf::from(path));
+    }
+    let status = Command::new("cargo").args(["build", "--quiet", "--bin", "fathom"]).current_dir(root).status()?;
+    ensure!(status.success(), "fathom cannot be built");
+    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(folder.join("debug/fathom"))
+}
+
+/// A copy without symbols, which boots sooner; the program itself where there is no `strip`.
+fn stripped(program: &Path, to: &Path) -> PathBuf {
+    let status = Command::new("strip").arg("-o").arg(to).arg(program).status();
+    if status.is_ok_and(|status| status.success()) { to.to_path_buf() } else { program.to_path_buf() }
+}
+
+/// Where the kernel is kept between runs.
+fn cache(root: &Path) -> PathBuf {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || folder("HOME").map(|home| home.join(".cache"));
+    let cache = folder("XDG_CACHE_HOME").or_else(home).map(|cache| cache.join("fathom/guest"));
+    cache.unwrap_or_else(|| root.join("target/guest"))
+}
+
+/// The path of a program, also where only root looks for it.
+fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    folders.map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// A folder that goes away at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("fathom-guest-{}", std::process::id()));
+        std::fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,131 @@
+//! What became of each test, from the lines that the guest sends.
+//!
+//! `@begin NAME`, then what the test printed, then `@end NAME CODE SECONDS`; the last is `@done`.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use super::cases::Case;
+
+/// The exit code of a test that lacks something in the guest.
+const SKIPPED: u32 = 77;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+/// The outcomes so far.
+pub(super) struct Report {
+    names: Vec<String>,
+    outcomes: BTreeMap<String, Outcome>,
+    printed: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(cases: &[Case]) -> Self {
+        println!("\nrunning {} guest tests", cases.len());
+        let names = cases.iter().map(Case::name).collect();
+        Self { names, outcomes: BTreeMap::new(), printed: Vec::new() }
+    }
+
+    /// Takes in a line of the guest.
+    pub(super) fn line(&mut self, line: &str) {
+        if line.starts_with("@begin ") {
+            self.printed.clear();
+        } else if let Some(rest) = line.strip_prefix("@end ") {
+            let words: Vec<&str> = rest.split(' ').collect();
+            let [name, code, seconds] = words.as_slice() else { return };
+            let outcome = match code.parse::<u32>() {
+                Ok(0) => Outcome::Passed,
+                Ok(SKIPPED) => Outcome::Skipped(self.printed.last().cloned().unwrap_or_default()),
+                _ => Outcome::Failed(format!("exit code {code} after {seconds} s\n{}", self.printed.join("\n"))),
+            };
+            self.end(name, &format!(" ({seconds} s)"), outcome);
+        } else if !line.starts_with('@') {
+            self.printed.push(line.to_owned());
+        }
+    }
+
+    fn end(&mut self, name: &str, took: &str, outcome: Outcome) {
+        let text = match &outcome {
+            Outcome::Passed => format!("ok{took}"),
+            Outcome::Failed(_) => format!("FAILED{took}"),
+            Outcome::Skipped(reason) => format!("skipped: {reason}"),
+        };
+        println!("test guest::{name} ... {text}");
+        self.outcomes.insert(name.to_owned(), outcome);
+    }
+
+    /// No test can be carried out: each is named.
+    pub(super) fn skip_all(mut self, reason: &str) -> Result<ExitCode> {
+        for name in self.names.clone() {
+            self.end(&name, "", Outcome::Skipped(reason.to_owned()));
+        }
+        self.finish("")
+    }
+
+    /// Counts and prints what failed; a test of which nothing was heard has failed too.
+    pub(super) fn finish(mut self, console: &str) -> Result<ExitCode> {
+        let silent: Vec<String> =
+            self.names.iter().filter(|name| !self.outcomes.contains_key(*name)).cloned().collect();
+        for name in silent {
+            let printed = self.printed.join("\n");
+            self.end(&name, "", Outcome::Failed(format!("the guest ended before it:\n{printed}\nconsole:\n{console}")));
+            self.printed.clear();
+        }
+        let strict = std::env::var_os("FATHOM_NO_SKIP").is_some_and(|value| value == "1");
+        let (mut failed, mut skipped) = (Vec::new(), 0);
+        for (name, outcome) in &self.outcomes {
+            match outcome {
+                Outcome::Passed => {}
+                Outcome::Failed(why) => failed.push(format!("---- guest::{name}: {why}")),
+                Outcome::Skipped(why) if strict => failed.push(format!("---- guest::{name} was skipped: {why}")),
+                Outcome::Skipped(_) => skipped += 1,
+            }
+        }
+        let passed = self.outcomes.len() - failed.len() - skipped;
+        println!();
+        failed.iter().for_each(|text| println!("{text}\n"));
+        println!("guest result: {passed} passed; {} failed; {skipped} skipped\n", failed.len());
+        if !failed.is_empty() {
+            bail!("{} guest tests failed", failed.len());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(lines: &[&str]) -> Report {
+        let mut report = Report { names: vec!["a::one".into()], outcomes: BTreeMap::new(), printed: Vec::new() };
+        lines.iter().for_each(|line| report.line(line));
+        report
+    }
+
+    #[test]
+    fn a_test_that_was_not_heard_of_has_failed() {
+        assert!(report(&["@begin a::one", "some words"]).finish("panic").is_err());
+        assert!(report(&["@begin a::one", "@end a::one 0 1"]).finish("").is_ok());
+        assert!(report(&["@begin a::one", "@end a::one 1 1"]).finish("").is_err());
+    }
+
+    #[test]
+    fn a_failure_shows_what_its_test_printed_and_no_other() {
+        let report =
+            report(&["@begin a::zero", "of before", "@end a::zero 0 1", "@begin a::one", "why", "@end a::one 1 3"]);
+        assert_eq!(report.outcomes["a::one"], Outcome::Failed("exit code 1 after 3 s\nwhy".into()));
+    }
+
+    #[test]
+    fn a_skipped_test_gives_its_reason() {
+        let report = report(&["@begin a::one", "no such module", "@end a::one 77 0"]);
+        assert_eq!(report.outcomes["a::one"], Outcome::Skipped("no such module".into()));
+    }
+}
