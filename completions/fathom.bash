@@ -867,7 +867,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__options)
-            opts="-h --help allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
+            opts="-h --help allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1005,7 +1005,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --section --explain --dry-run --allow-destroy --seed --progress --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --section --explain --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1043,12 +1043,20 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --allow-overwrite)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
+                    return 0
+                    ;;
+                --grace)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --allow_file_create)
@@ -1455,6 +1463,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_nonce)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_only)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1843,7 +1855,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --section --explain --dry-run --allow-destroy --seed --progress --no-record --sweep --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --section --explain --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --sweep --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1881,12 +1893,20 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --allow-overwrite)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
+                    return 0
+                    ;;
+                --grace)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --sweep)
@@ -2297,6 +2317,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_nonce)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_only)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -2439,7 +2463,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__suite__subcmd__run)
-            opts="-o -h --target --size --scale --state --restart --format --output --metrics --insecure --dry-run --allow-destroy --seed --progress --no-record --on --help gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
+            opts="-o -h --target --size --scale --state --restart --format --output --metrics --insecure --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --on --help gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2481,12 +2505,20 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --allow-overwrite)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
+                    return 0
+                    ;;
+                --grace)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --on)
@@ -2519,7 +2551,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sweep)
-            opts="-o -h --depth-max --precision --budget --over --format --output --metrics --insecure --allow-destroy --seed --progress --no-record --real-time --section --explain --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --depth-max --precision --budget --over --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --explain --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2561,12 +2593,20 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --allow-overwrite)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
+                    return 0
+                    ;;
+                --grace)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --section)
@@ -2974,6 +3014,10 @@ _fathom() {
                     return 0
                     ;;
                 --verify_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_nonce)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -255,11 +255,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subc
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l export -d 'Serve VOLUME as the export NAME; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l store -d 'Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l size -d 'How large exports are whose volume does not say it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l memory-limit -d 'Memory that the bytes of each export may take [default: half of what is free]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l memory-limit -d 'Memory that exports and clients may take together [default: half of the free memory]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l allow-destroy -d 'Permit clients to write to this block device although it holds data; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l faults -d 'What goes wrong and how often: eio=0.001,torn=0.1%,stall=0.01%:2s,disconnect=1e-6' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l faults -d 'What goes wrong and how often: eio=0.001,torn=0.1%,lost=1%,stall=0.01%:2s,disconnect=1e-6' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l socket -d 'Listen at this path [default: a private one, unless --listen is given]' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l listen -d 'Listen on TCP, at an address of this host alone unless --insecure; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l listen -d 'Listen on TCP: an address of this host, or any with --tls-clients or --insecure; may be repeated' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-certificate -d 'Encrypt connections: the certificate to show, with those that vouch for it, in PEM' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-key -d 'The key to the certificate, in PEM' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-clients -d 'Let in only clients whose certificate one of these authorities has signed, in PEM' -r -F
@@ -277,7 +277,7 @@ plain\t'A line now and then'
 off\t'None'"
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l direct -d 'Read and write files past the page cache'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l read-only -d 'Refuse writes'
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l insecure -d 'Permit addresses that other hosts can reach: everybody there may read and write'
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l insecure -d 'Permit addresses that other hosts can reach without client certificates: any host may read and write'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l device -d 'Make a block device of each export, by the kernel\'s nbd driver or else by FUSE and a loop device'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l cleanup -d 'Take away devices that servers have left which ended without doing so, and nothing else'
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l spin -d 'Keep a processor busy shortly before replies are due: they are less late'
@@ -296,11 +296,13 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l events -d 'JSON li
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l repeat -d 'Do it N times, several job files in turns, and say how much the results differ' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of job files; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this block device although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
 plain\t'A line now and then'
 off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal, then end without them' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
@@ -522,6 +524,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_dump -d 'Wr
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_nonce -d 'Number in block headers that tells runs apart, 0 for none; by default each run draws its own.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
@@ -641,11 +644,13 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON li
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l repeat -d 'Do it N times, several job files in turns, and say how much the results differ' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
 plain\t'A line now and then'
 off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l grace -d 'Wait this long for operations in flight after the runtime or a signal, then end without them' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sweep -d 'Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
 1\t''"
@@ -868,6 +873,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_dump -d 'Wr
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_nonce -d 'Number in block headers that tells runs apart, 0 for none; by default each run draws its own.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
@@ -984,11 +990,13 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What 
 json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .html .svg .csv .txt; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this block device although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
 plain\t'A line now and then'
 off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l grace -d 'Wait this long for operations in flight after the runtime or a signal, then end without them' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l section -d 'Take this section of a job file' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
 1\t''"
@@ -1211,6 +1219,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_dump -d '
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that tells runs apart, 0 for none; by default each run draws its own.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
@@ -1342,11 +1351,13 @@ json\t'One document'
 md\t'Markdown'"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .html .md .txt; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
 plain\t'A line now and then'
 off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal, then end without them' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l on -d 'A modelled volume: beside the target, or in its place' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
@@ -1435,7 +1446,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subc
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh"
-complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
+complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -a "fio compare gate doctor explain plan catalog runs serve report completions man run sim sweep options suite options.5"
