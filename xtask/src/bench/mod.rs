@@ -31,6 +31,14 @@ const OF_THEIR_OWN: [(&str, Bench); 3] = [("sim", sim::run), ("serve", serve::ru
 
 /// Runs the cases whose names begin with one of `wanted` (all, if none is given) and keeps the outcome in `perf/`.
 pub(crate) fn run(wanted: &[&str]) -> Result<()> {
+    let is_known = |wanted: &str| {
+        OF_THEIR_OWN.iter().any(|(name, _)| *name == wanted) || CASES.iter().any(|case| case.name.starts_with(wanted))
+    };
+    if let Some(unknown) = wanted.iter().find(|wanted| !is_known(wanted)) {
+        let names: Vec<&str> =
+            OF_THEIR_OWN.iter().map(|(name, _)| *name).chain(CASES.iter().map(|case| case.name)).collect();
+        anyhow::bail!("`{unknown}` is no bench; there are {}", names.join(", "));
+    }
     let root = crate::tidy::root()?;
     let fathom = build(&root)?;
     for (name, bench) in OF_THEIR_OWN.iter().filter(|(name, _)| wanted.is_empty() || wanted.contains(name)) {
