@@ -1,5 +1,7 @@
 //! What the host has for the workers of a run, as [`job::limits`] compares it with what jobs need.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use job::limits::{Capacity, Limit};
@@ -55,7 +57,7 @@ fn threads() -> Option<Limit> {
 
 /// Memory that can be used without taking it from other programs.
 fn memory() -> Option<Limit> {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let text = text("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     least([kib.map(|kib| limit(kib.saturating_mul(1024), "MemAvailable")), of_cgroups("memory.max", "memory.current")])
@@ -64,7 +66,7 @@ fn memory() -> Option<Limit> {
 /// What the process may still reserve (`ulimit -v`).
 fn address_space() -> Option<Limit> {
     let limited = rlimit(Resource::As, "RLIMIT_AS, see `ulimit -v`", Which::Soft)?;
-    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages = text("/proc/self/statm")?;
     let used = pages.split(' ').next()?.parse::<u64>().ok()?.saturating_mul(engine::probe::page_bytes());
     Some(Limit { most: limited.most.saturating_sub(used), ..limited })
 }
@@ -86,17 +88,23 @@ fn rlimit(resource: Resource, source: &str, which: Which) -> Option<Limit> {
 
 /// Tasks of the whole system: behind the `/` of `/proc/loadavg`.
 fn tasks() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
-    text.split(' ').nth(3)?.split('/').nth(1)?.parse().ok()
+    text("/proc/loadavg")?.split(' ').nth(3)?.split('/').nth(1)?.parse().ok()
 }
 
 fn number(path: impl AsRef<Path>) -> Option<u64> {
-    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+    text(path)?.trim().parse().ok()
+}
+
+/// What a small file of the kernel says. It tells no size, and one read is less work than guessing it in steps.
+fn text(path: impl AsRef<Path>) -> Option<String> {
+    let mut bytes = [0; 4096];
+    let read = File::open(path).ok()?.read(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes[..read]).into_owned())
 }
 
 /// What is left of a limit of this process's control group or of one above it (version 2).
 fn of_cgroups(most: &str, current: &str) -> Option<Limit> {
-    let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let text = text("/proc/self/cgroup")?;
     let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let root = Path::new("/sys/fs/cgroup");
     let own: PathBuf = root.join(own);

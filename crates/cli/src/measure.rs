@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::Clock;
 use engine::files::Layout;
 use engine::gate::Gate;
-use job::{Dialect, Plan};
+use job::{Dialect, Engine, Plan};
 use record::Run;
 use units::Nanos;
 
@@ -119,7 +119,7 @@ pub(crate) fn measure(
         let completed = surroundings.completions();
         crew::run(&Arc::new(Workers { plan, members, shared, grace: signals.grace(), completed }), &mut overseer)
     };
-    let surroundings = look_back(surroundings, signals);
+    let surroundings = look_back(surroundings, request.plan, signals);
     note_what_is_left(gate, signals);
     let signal = signals.end();
     let is_cut_short = signal.is_some() || finished.iter().any(|one| !one.stuck.is_empty());
@@ -134,6 +134,10 @@ fn lay_out(
     signals: &Signals,
     show: &mut dyn Show,
 ) -> Result<Unmade, engine::Error> {
+    // A thread costs as much as all else that a short run does.
+    if layouts.is_empty() {
+        return Ok(Unmade::new());
+    }
     let cancel = Arc::new(AtomicBool::new(false));
     let (sender, progress) = mpsc::channel::<(PathBuf, u64, u64)>();
     let mut last = None;
@@ -158,14 +162,22 @@ fn lay_out(
 
 /// What the run stands on. A signal that comes meanwhile is for the run to see.
 fn look_around(request: &Request<'_>, signals: &Signals) -> Result<Surroundings, engine::Error> {
+    if !reaches_targets(request.plan) {
+        return Ok(Surroundings::before(request.plan, request.members));
+    }
     let (plan, members) = (request.plan.clone(), request.members.to_vec());
     let seen = attended(signals, None, &mut || {}, move || Surroundings::before(&plan, &members));
     seen.ok_or_else(|| unanswered("look at", None))
 }
 
+/// Whether any job has a target that may not answer.
+fn reaches_targets(plan: &Plan) -> bool {
+    plan.jobs.iter().any(|job| job.engine.engine != Engine::Null)
+}
+
 /// What the run stands on after it. Of a target that does not answer, what was known before it stands.
-fn look_back(before: Surroundings, signals: &Signals) -> Surroundings {
-    if shutdown::is_stuck() || signals.is_urgent() {
+fn look_back(before: Surroundings, plan: &Plan, signals: &Signals) -> Surroundings {
+    if shutdown::is_stuck() || signals.is_urgent() || !reaches_targets(plan) {
         return before;
     }
     let mut surroundings = before.clone();
@@ -180,6 +192,9 @@ fn look_back(before: Surroundings, signals: &Signals) -> Surroundings {
 fn note_what_is_left(gate: &Arc<Gate>, signals: &Signals) {
     if shutdown::is_stuck() || signals.is_urgent() {
         return gate.abandon();
+    }
+    if gate.is_empty() {
+        return;
     }
     let finishing = Arc::clone(gate);
     // Given up, it is over with the process.

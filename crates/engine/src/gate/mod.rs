@@ -241,6 +241,13 @@ impl Gate {
         }
     }
 
+    /// Whether nothing was admitted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let state = self.state();
+        state.admitted.is_empty() && state.exports.is_empty()
+    }
+
     fn keep(&self, mut held: Held) -> Permit {
         let mut state = self.state();
         if matches!(held.identity, Identity::File { .. }) {
