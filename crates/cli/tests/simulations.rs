@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::host::timed;
 use common::model::{assert_near, pace, read, record, record_of_file, refused, simulate};
 use common::{Scratch, fathom, run, words};
 use record::{Kind, Run};
@@ -246,16 +247,15 @@ fn machines_that_read_one_volume_share_its_limits() {
 fn a_model_can_answer_at_its_own_pace() {
     let volume = "vultr/hdd-block";
     let words = words("--name=a --rw=randread --iodepth=16 --runtime=2 --time_based --format json --progress off");
-    // The limits follow their schedule, 150 % at the start; a busy machine may spoil all tries but one.
-    let tries = (0..5).map(|_| {
+    // The limits follow their schedule, 150 % at the start.
+    timed("simulations::a_model_can_answer_at_its_own_pace", || {
         let outcome = run(fathom(["run", "--on", volume]).args(&words)).expect_clean();
         assert!(outcome.took.as_secs_f64() > 2.0, "{:?}", outcome.took);
         let run = record::from_json(&outcome.stdout).expect("run prints a record");
         assert!(!run.model.as_ref().expect("it is a model").virtual_time);
-        pace(&run).0
+        let iops = pace(&run).0;
+        if (iops / 750.0 - 1.0).abs() <= 0.03 { Ok(()) } else { Err(format!("{iops} IOPS of 750")) }
     });
-    let found: Vec<f64> = tries.take_while(|iops| (iops / 750.0 - 1.0).abs() > 0.03).collect();
-    assert!(found.len() < 5, "{found:?} IOPS of 750");
 }
 
 #[test]

@@ -174,6 +174,8 @@ struct Desk {
     sampler: Sampler,
 }
 
+/// How long SIGCONT may take to be noticed after the process goes on.
+const RESUME_WAIT: Duration = Duration::from_millis(100);
 /// How long an end may take before it is said why.
 const END_SOON: Duration = Duration::from_secs(1);
 
@@ -215,6 +217,11 @@ impl Desk {
         if self.wishes.stop.swap(false, Ordering::Relaxed) {
             tty::give_back();
             let _ = low_level::emulate_default_handler(SIGTSTP);
+            // This thread may go on before the signal that continues the process is handled: it is one wish, not two.
+            let stopped = Instant::now();
+            while !self.wishes.resume.swap(false, Ordering::Relaxed) && stopped.elapsed() < RESUME_WAIT {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
         let resumed = self.wishes.resume.swap(false, Ordering::Relaxed);
         if (resumed || !self.tty.is_taken()) && !BROKEN.load(Ordering::Acquire) && self.tty.in_foreground() {

@@ -21,6 +21,11 @@ pub(crate) fn timed(name: &str, attempt: impl FnMut() -> Result<(), String>) {
     }
 }
 
+/// Whether something took less than `most`, as [`timed`] wants to know it.
+pub(crate) fn within(took: Duration, most: Duration) -> Result<(), String> {
+    if took < most { Ok(()) } else { Err(format!("it took {took:?}, not less than {most:?}")) }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Decision {
     Passed,

@@ -2,6 +2,9 @@
 
 mod client;
 mod extended;
+#[path = "../../../cli/tests/common/host.rs"]
+#[allow(dead_code, reason = "the tests of the program use more of it")]
+mod host;
 mod hosted;
 mod manners;
 mod neighbours;
