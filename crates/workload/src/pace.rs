@@ -10,7 +10,6 @@ use units::{Nanos, Rate, Schedule};
 
 use crate::decision::OpKind;
 use crate::mix::Mix;
-use crate::offsets::Permutation;
 
 /// Says which kind comes next and when it is meant to begin.
 #[derive(Clone, Debug)]
@@ -137,66 +136,30 @@ impl Stream {
     }
 }
 
-/// How many gaps are drawn together at first, and at most.
-const STRATA_LEAST: u64 = 1 << 10;
-const STRATA_MOST: u64 = 1 << 20;
-/// A block is no larger than this part of all gaps before it.
-const STRATA_PART: u64 = 16;
-
-/// Arrivals with exponential gaps.
+/// Arrivals with independent exponential gaps: a Poisson process.
 ///
-/// Independent gaps would miss the rate by chance: 10,000 of them have a sum that is off by one per cent or more
-/// every third time. So the gaps are drawn in blocks, one from each slice of equal probability, in an order
-/// shuffled anew for each block. Each gap by itself is exactly exponential, and over a part of a block they are as
-/// bursty as a Poisson process, but each whole block lasts as long as it should. Blocks grow with the number of
-/// arrivals: queues near their limit remember thousands of them, and blocks of 1024 made them wait 7 % too little at
-/// 90 % of the limit.
+/// The rate achieved by `n` arrivals is off by chance, in two of three runs by up to `1/√n` of it. Gaps that are drawn so
+/// that they add up exactly are not independent, and queues near their limit are shorter behind them: by a fifth
+/// behind 9,500 arrivals at 95 % of it.
 #[derive(Clone, Debug)]
 struct Poisson {
     unit_ns: f64,
     whole_ns: u64,
     fraction_ns: f64,
     random: Random,
-    order: Permutation,
-    /// How many gaps this block has, and how many it ends.
-    strata: u64,
-    drawn: u64,
 }
 
 impl Poisson {
     fn new(rate: Rate, key: u64) -> Self {
-        let mut random = Random::new(key, 0x9a9);
-        let order = Permutation::new(STRATA_LEAST, random.bits());
-        let unit_ns = 1e9 / rate.get() as f64;
-        let strata = STRATA_LEAST;
-        Self { unit_ns, whole_ns: 0, fraction_ns: 0.0, random, order, strata, drawn: strata }
-    }
-
-    /// Begins a block; the order has none left. Returns the first of its slices.
-    #[cold]
-    fn next_block(&mut self) -> u64 {
-        let part = self.drawn / STRATA_PART;
-        self.strata = if part < STRATA_LEAST { STRATA_LEAST } else { (1 << part.ilog2()).min(STRATA_MOST) };
-        self.drawn = self.drawn.saturating_add(self.strata);
-        self.order = Permutation::new(self.strata, self.random.bits());
-        self.order.next().unwrap_or(0)
+        Self { unit_ns: 1e9 / rate.get() as f64, whole_ns: 0, fraction_ns: 0.0, random: Random::new(key, 0x9a9) }
     }
 
     /// The instant of the next arrival, `units` on average behind the last.
     fn after(&mut self, units: u64) -> Nanos {
-        let gap_ns = self.exponential() * self.unit_ns * units as f64 + self.fraction_ns;
+        let exponential = -libm::log1p(-self.random.unit());
+        let gap_ns = exponential * self.unit_ns * units as f64 + self.fraction_ns;
         self.whole_ns = self.whole_ns.saturating_add(gap_ns as u64);
         self.fraction_ns = gap_ns - libm::floor(gap_ns);
         Nanos::new(self.whole_ns)
-    }
-
-    /// A number with an exponential distribution of mean one.
-    fn exponential(&mut self) -> f64 {
-        let slice = match self.order.next() {
-            Some(slice) => slice,
-            None => self.next_block(),
-        };
-        let share = (slice as f64 + self.random.unit()) / self.strata as f64;
-        -libm::log1p(-share)
     }
 }

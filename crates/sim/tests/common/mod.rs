@@ -125,6 +125,7 @@ fn member(spec: &Spec, job: &Job, worker: workload::Worker, seed: u64) -> (Worke
     let issuer = Issuer::new(job, worker, &files.layout(), seed).expect("the job can run");
     let depth = job.pace.iodepth;
     let runtime = if job.extent.runtime == Nanos::ZERO { Nanos::MAX } else { job.extent.runtime };
-    let policy = Policy { depth, batch: Some(depth), runtime, ..Policy::default() };
+    let ramp = job.extent.ramp_time;
+    let policy = Policy { depth, batch: Some(depth), ramp, runtime, ..Policy::default() };
     (Worker::new(issuer, Meter::new(meter::Options::default()), policy), depth, files.files.len())
 }
