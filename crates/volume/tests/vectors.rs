@@ -256,9 +256,40 @@ fn contradictions() -> String {
     table
 }
 
+/// What the documents say in other places than their tables of limits, with what follows from their other figures.
+const STATEMENTS: [(&str, &str, f64, &str); 7] = [
+    ("000, headline", "2,000 IOPS", 1.0 / 0.002, "fio's default depth is 1, and the document reckons with 2 ms"),
+    (
+        "000, depth for 350,000 IOPS",
+        "640+",
+        350_000.0 * 0.002,
+        "IOPS x 2 ms, as in its other rows; 640 are for 320,000",
+    ),
+    (
+        "002, IOPS of a channel",
+        "187,500 IOPS",
+        25_000.0 / 0.133,
+        "(100 MB / 4 KB) / 0.133 as written; 187,500 is with 0.1333",
+    ),
+    ("002, latency of a drive", "12.5 ms", 8.5 + 4.17, "the seek of 8.5 ms and half a turn of 4.17 ms"),
+    ("003, number of jobs", "12 jobs", 12.0 * 12.0, "12 sections, and `numjobs=12` in `[global]`"),
+    ("003, in flight for each disk", "8 OIO", 12.0 * 8.0, "`iodepth=8` of each of the 12 jobs of a disk"),
+    ("003, latency", "574 us", 570.3, "fio's output below it; 574 us are 1,158 in flight, of 1,152 that there are"),
+];
+
+fn statements() -> String {
+    let mut table = "| where | printed | follows | why |\n|---|---|---|---|\n".to_owned();
+    for (place, printed, follows, why) in STATEMENTS {
+        let _ = writeln!(table, "| {place} | {printed} | {} | {why} |", (follows * 100.0).round() / 100.0);
+    }
+    table
+}
+
 #[test]
 fn the_contradictions_in_the_documents_are_those_that_are_listed() {
     let page = include_str!("../../../docs/seeds.md");
+    let statements = statements();
+    assert!(page.contains(&statements), "docs/seeds.md should have this table:\n{statements}");
     let table = contradictions();
     assert!(page.contains(&table), "docs/seeds.md should have this table:\n{table}");
 }
