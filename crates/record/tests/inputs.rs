@@ -344,3 +344,44 @@ fn records_and_fios_json_are_read_by_their_content() {
     assert_eq!(run(&record::to_json(&run(FIRST_TRY))), run(FIRST_TRY), "quotes too");
     assert_eq!(run(FIO_GROUPS).jobs[0].result.kind(Kind::Trim).ios, 0);
 }
+
+/// A direction as fio 2 has it: KiB, microseconds, no numbers of latencies, and places that no percentile uses.
+fn of_fio_2(figures: &str, clat: &str, lat: &str, percentiles: &str) -> String {
+    format!(
+        "{{{figures}, \"slat\":{{\"min\":0,\"max\":0,\"mean\":0.00,\"stddev\":0.00}}, \
+         \"clat\":{{{clat},\"percentile\":{{{percentiles},\"0.00\":0,\"0.00\":0}}}}, \"lat\":{{{lat}}}}}"
+    )
+}
+
+/// Figures of real outputs of 2.2.10 and of 2.1.4, which were read as bytes and nanoseconds, or not at all.
+#[test]
+fn json_of_fio_2_was_read_as_bytes_and_without_latencies() {
+    let write = of_fio_2(
+        "\"io_bytes\":37500272,\"bw\":62499,\"iops\":15624.70,\"runtime\":600008,\"total_ios\":9374944",
+        "\"min\":964,\"max\":261110,\"mean\":8151.19,\"stddev\":3262.83",
+        "\"min\":989,\"max\":261142,\"mean\":8182.26,\"stddev\":3262.73",
+        "\"1.000000\":1752,\"50.000000\":8160,\"99.000000\":8640",
+    );
+    let document = format!(
+        "{{\"fio version\":\"fio-2.2.10\",\"timestamp\":1510963172,\"jobs\":[{{\"jobname\":\"test\",\"write\":{write}}}]}}"
+    );
+    let run = run(&document);
+    let write = &run.jobs[0].result.write;
+    assert_eq!((write.ios, write.bytes), (9_374_944, 37_500_272 * 1024));
+    assert_eq!(write.bytes / write.ios, 4096);
+    assert_eq!((write.latency.count, write.latency.min_ns, write.latency.max_ns), (9_374_944, 989_000, 261_142_000));
+    assert!((write.latency.mean_ns - 8_182_260.0).abs() < 1.0);
+    assert_eq!(write.service.quoted, [(1.0, 1_752_000), (50.0, 8_160_000), (99.0, 8_640_000)]);
+    assert!(run.jobs[0].declared.kept.lat && !run.jobs[0].declared.kept.slat);
+
+    let read = of_fio_2(
+        "\"io_bytes\":44920,\"bw\":21,\"iops\":5,\"runtime\":2127550",
+        "\"min\":0,\"max\":1684,\"mean\":11.34,\"stddev\":31.27",
+        "\"min\":0,\"max\":1684,\"mean\":11.58,\"stddev\":31.32",
+        "\"50.000000\":8",
+    );
+    let run =
+        self::run(&format!("{{\"fio version\":\"fio-2.1.11\",\"jobs\":[{{\"jobname\":\"r\",\"read\":{read}}}]}}"));
+    let read = &run.jobs[0].result.read;
+    assert_eq!((read.ios, read.bytes, read.latency.count), (10_638, 44_920 * 1024, 10_638));
+}

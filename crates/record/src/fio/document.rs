@@ -40,6 +40,8 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
 pub(super) struct Document {
     #[serde(rename = "fio version")]
     pub(super) version: String,
+    /// Missing before fio 2.2.
+    #[serde(default)]
     pub(super) timestamp: u64,
     #[serde(default)]
     pub(super) timestamp_ms: u64,
@@ -90,14 +92,25 @@ pub(super) struct JobEntry {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Transfers {
+    /// Before fio 3 of 1024 bytes: see [`Transfers::bytes`].
     pub(super) io_bytes: u64,
+    /// Since fio 3.
+    pub(super) io_kbytes: Option<u64>,
+    /// In KiB a second, in all versions.
+    pub(super) bw: f64,
     pub(super) runtime: u64,
-    pub(super) total_ios: u64,
+    pub(super) iops: f64,
+    /// Since fio 2.2: see [`Transfers::ios`].
+    pub(super) total_ios: Option<u64>,
     pub(super) short_ios: u64,
     pub(super) drop_ios: u64,
     pub(super) slat_ns: Figures,
     pub(super) clat_ns: Figures,
     pub(super) lat_ns: Figures,
+    /// In microseconds, before fio 3.
+    pub(super) slat: Option<Figures>,
+    pub(super) clat: Option<Figures>,
+    pub(super) lat: Option<Figures>,
     pub(super) bw_min: f64,
     pub(super) bw_max: f64,
     pub(super) bw_mean: f64,
@@ -108,6 +121,42 @@ pub(super) struct Transfers {
     pub(super) iops_mean: f64,
     pub(super) iops_stddev: f64,
     pub(super) iops_samples: u64,
+}
+
+impl Transfers {
+    /// How many operations there were; before fio 2.2 as near as its whole IOPS tell.
+    pub(super) fn ios(&self) -> u64 {
+        self.total_ios.unwrap_or((self.iops * self.runtime as f64 / 1000.0).round() as u64)
+    }
+
+    /// What was transferred, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        let per_unit = if self.io_kbytes.is_none() && self.counts_kib() { 1024 } else { 1 };
+        self.io_bytes.saturating_mul(per_unit)
+    }
+
+    /// Whether `io_bytes` is of 1024 bytes: with microseconds it is, and else the bandwidth, whose unit never changed, tells.
+    fn counts_kib(&self) -> bool {
+        let by_bandwidth = self.bw * self.runtime as f64 / 1000.0;
+        self.clat.is_some() || (by_bandwidth > 1.0 && (self.io_bytes as f64) < by_bandwidth * 32.0)
+    }
+
+    /// Figures in nanoseconds from one of the two keys, and how many each unit of theirs has.
+    pub(super) fn submission(&self) -> (&Figures, u64) {
+        either(&self.slat_ns, self.slat.as_ref())
+    }
+
+    pub(super) fn service(&self) -> (&Figures, u64) {
+        either(&self.clat_ns, self.clat.as_ref())
+    }
+
+    pub(super) fn latency(&self) -> (&Figures, u64) {
+        either(&self.lat_ns, self.lat.as_ref())
+    }
+}
+
+fn either<'a>(of_ns: &'a Figures, of_us: Option<&'a Figures>) -> (&'a Figures, u64) {
+    of_us.map_or((of_ns, 1), |figures| (figures, 1000))
 }
 
 #[derive(Default, Deserialize)]
@@ -124,10 +173,18 @@ pub(super) struct Figures {
     pub(super) max: u64,
     pub(super) mean: f64,
     pub(super) stddev: f64,
+    /// Missing before fio 3.5.
     #[serde(rename = "N")]
-    pub(super) n: u64,
+    pub(super) n: Option<u64>,
     pub(super) percentile: Pairs<u64>,
     pub(super) bins: Pairs<u64>,
+}
+
+impl Figures {
+    /// How many latencies there are, of so many operations; none where they were not kept.
+    pub(super) fn count(&self, operations: u64) -> u64 {
+        self.n.unwrap_or(if self.max > 0 { operations } else { 0 })
+    }
 }
 
 #[derive(Default, Deserialize)]

@@ -63,7 +63,7 @@ pub(crate) const MIXED: &str = "reads and writes were reported as one (`unified_
 /// Counts as reads what was reported as one, unless it was told apart too.
 fn take_mixed(entry: &mut JobEntry) -> Option<Note> {
     let mixed = entry.mixed.take()?;
-    let told_apart = entry.read.total_ios > 0 || entry.write.total_ios > 0;
+    let told_apart = entry.read.ios() > 0 || entry.write.ios() > 0;
     if told_apart {
         return None;
     }
@@ -150,7 +150,7 @@ fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
     let workers = u64::from(workers(entry, options));
     let rate = |name| {
         let rates = per_kind(options.get(name), parse_size);
-        let of_used = |transfers: &Transfers, rate: Option<u64>| rate.filter(|_| transfers.total_ios > 0);
+        let of_used = |transfers: &Transfers, rate: Option<u64>| rate.filter(|_| transfers.ios() > 0);
         PerKind {
             read: of_used(&entry.read, rates.read),
             write: of_used(&entry.write, rates.write),
@@ -177,7 +177,7 @@ fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {
         rate_iops: rate("rate_iops"),
         rate_bytes: rate("rate"),
         syncs: durable.iter().any(|name| options.flag(name, false)),
-        only_data_syncs: entry.sync.total_ios == 0 && entry.sync.lat_ns.n > 0,
+        only_data_syncs: entry.sync.total_ios == 0 && entry.sync.lat_ns.count(0) > 0,
         verify: options.get("verify").is_some(),
         percentiles: percentiles(options),
         kept: kept(entry, options),
@@ -206,11 +206,13 @@ fn percentiles(options: &Options<'_>) -> Vec<f64> {
 }
 
 fn kept(entry: &JobEntry, options: &Options<'_>) -> Kept {
-    let any = |pick: fn(&Transfers) -> u64| [&entry.read, &entry.write, &entry.trim].into_iter().any(|t| pick(t) > 0);
+    let any = |pick: fn(&Transfers) -> (&Figures, u64)| {
+        [&entry.read, &entry.write, &entry.trim].into_iter().any(|t| pick(t).0.count(t.ios()) > 0)
+    };
     Kept {
-        slat: any(|t| t.slat_ns.n),
-        clat: any(|t| t.clat_ns.n),
-        lat: any(|t| t.lat_ns.n),
+        slat: any(Transfers::submission),
+        clat: any(Transfers::service),
+        lat: any(Transfers::latency),
         slat_percentiles: options.flag("slat_percentiles", false),
         clat_percentiles: options.flag("clat_percentiles", true),
         lat_percentiles: options.flag("lat_percentiles", false),
@@ -285,7 +287,7 @@ fn measured(entry: &JobEntry, workers: u32) -> Measured {
         read: direction(&entry.read),
         write: direction(&entry.write),
         trim: direction(&entry.trim),
-        sync: latency(&entry.sync.lat_ns),
+        sync: latency((&entry.sync.lat_ns, 1), entry.sync.total_ios),
         depth: shares(&entry.iodepth_level),
         submit: shares(&entry.iodepth_submit),
         complete: shares(&entry.iodepth_complete),
@@ -337,14 +339,14 @@ fn cpu(entry: &JobEntry) -> CpuUse {
 
 fn direction(transfers: &Transfers) -> DirectionResult {
     DirectionResult {
-        ios: transfers.total_ios,
-        bytes: transfers.io_bytes,
+        ios: transfers.ios(),
+        bytes: transfers.bytes(),
         short_ios: transfers.short_ios,
         drop_ios: transfers.drop_ios,
         runtime_ns: transfers.runtime.saturating_mul(1_000_000),
-        submission: latency(&transfers.slat_ns),
-        service: latency(&transfers.clat_ns),
-        latency: latency(&transfers.lat_ns),
+        submission: latency(transfers.submission(), transfers.ios()),
+        service: latency(transfers.service(), transfers.ios()),
+        latency: latency(transfers.latency(), transfers.ios()),
         response: LatencyStats::default(),
         bandwidth_kib: Samples {
             count: transfers.bw_samples,
@@ -363,15 +365,20 @@ fn direction(transfers: &Transfers) -> DirectionResult {
     }
 }
 
-fn latency(figures: &Figures) -> LatencyStats {
-    let bucket = |(value, count): &(String, u64)| Some((meter::bucket_of(value.parse().ok()?), *count));
-    let quoted = |(percent, ns): &(String, u64)| Some((percent.parse().ok()?, *ns));
+/// The latencies of so many operations, from figures whose unit is so many nanoseconds.
+fn latency((figures, unit_ns): (&Figures, u64), operations: u64) -> LatencyStats {
+    let ns = |figure: u64| figure.saturating_mul(unit_ns);
+    let bucket = |(value, count): &(String, u64)| Some((meter::bucket_of(ns(value.parse().ok()?)), *count));
+    // Before fio 2.3 places of the list that were not used were printed too, as `0.00`.
+    let quoted = |(percent, figure): &(String, u64)| {
+        percent.parse().ok().filter(|percent| *percent > 0.0).map(|percent: f64| (percent, ns(*figure)))
+    };
     LatencyStats {
-        count: figures.n,
-        min_ns: figures.min,
-        max_ns: figures.max,
-        mean_ns: figures.mean,
-        stddev_ns: figures.stddev,
+        count: figures.count(operations),
+        min_ns: ns(figures.min),
+        max_ns: ns(figures.max),
+        mean_ns: figures.mean * unit_ns as f64,
+        stddev_ns: figures.stddev * unit_ns as f64,
         buckets: figures.bins.0.iter().filter_map(bucket).collect(),
         quoted: figures.percentile.0.iter().filter_map(quoted).collect(),
     }
