@@ -74,6 +74,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 fn main() -> ! {
+    engine::Clock::prepare();
     shutdown::report_panics();
     // The hook has told of a panic by then.
     shutdown::leave(catch_unwind(command).unwrap_or(exit::Exit::Environment))

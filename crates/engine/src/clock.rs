@@ -28,8 +28,13 @@ enum Source {
 }
 
 impl Clock {
-    /// Starts a clock at zero. Takes about a millisecond where the counter must be compared with the system's
-    /// clock; its rate is then within 20 parts in a million of the system's.
+    /// Notes the time, so that [`Self::start`] need not wait for the two clocks to part: for the start of a program.
+    pub fn prepare() {
+        counter::prepare();
+    }
+
+    /// Starts a clock at zero. Where the counter must be compared with the system's clock, this takes a millisecond, or
+    /// what is left of it since [`Self::prepare`]; its rate is then within 20 parts in a million of the system's.
     #[must_use]
     pub fn start() -> Self {
         let source = counter::source().unwrap_or_else(|| Source::System { start: monotonic() });
@@ -104,25 +109,34 @@ fn monotonic() -> u64 {
 #[cfg(target_arch = "x86_64")]
 mod counter {
     use core::arch::x86_64::_rdtsc;
+    use std::sync::OnceLock;
 
     use super::{Source, monotonic};
 
     /// The kernel's verdict on the counter: it falls back to another source when the counter is not steady, or
     /// not the same on all processors.
     const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    /// How long the two clocks are compared.
-    const COMPARED_NS: u64 = 1_000_000;
+    /// How long the two clocks are compared, at least and at most: a host that was suspended or moved in between would
+    /// have only one of them go on.
+    const COMPARED_NS: std::ops::Range<u64> = 1_000_000..1_000_000_000;
+    /// The counter and the system's clock as the program began.
+    static PREPARED: OnceLock<(u64, u64)> = OnceLock::new();
+
+    pub(super) fn prepare() {
+        PREPARED.get_or_init(pair);
+    }
 
     pub(super) fn source() -> Option<Source> {
         if std::fs::read_to_string(CLOCKSOURCE).ok()?.trim() != "tsc" {
             return None;
         }
-        let (start, first) = pair();
-        while monotonic() - first < COMPARED_NS {
+        let prepared = PREPARED.get().copied().filter(|(_, at)| monotonic() - at < COMPARED_NS.end);
+        let (first_ticks, first) = prepared.unwrap_or_else(pair);
+        while monotonic() - first < COMPARED_NS.start {
             std::hint::spin_loop();
         }
-        let (end, last) = pair();
-        let scale = (u128::from(last - first) << 32) / u128::from(end.checked_sub(start)?.max(1));
+        let (start, now) = pair();
+        let scale = (u128::from(now - first) << 32) / u128::from(start.checked_sub(first_ticks)?.max(1));
         Some(Source::Counter { start, scale: u64::try_from(scale).ok()? })
     }
 
@@ -155,6 +169,8 @@ mod counter {
 mod counter {
     use super::Source;
 
+    pub(super) fn prepare() {}
+
     pub(super) fn source() -> Option<Source> {
         None
     }
@@ -181,6 +197,18 @@ mod tests {
         let (end, now) = both();
         let (expected, measured) = ((end - system).as_nanos() as f64, (now - from).get() as f64);
         assert!((measured / expected - 1.0).abs() < 0.01, "{measured} for {expected}");
+    }
+
+    #[test]
+    fn a_prepared_clock_starts_at_zero_without_waiting() {
+        Clock::prepare();
+        std::thread::sleep(Duration::from_millis(2));
+        let starts = (0..100).map(|_| {
+            let (begun, clock) = (Instant::now(), Clock::start());
+            (begun.elapsed(), clock.now())
+        });
+        let (fastest, first) = starts.min().unwrap();
+        assert!(fastest < Duration::from_micros(900) && first < Nanos::from_micros(900), "{fastest:?}, {first:?}");
     }
 
     #[test]
