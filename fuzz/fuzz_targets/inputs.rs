@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use record::{Claim, Input, Run, read_input};
 
 fuzz_target!(|bytes: &[u8]| {
-    match read_input("fuzz", bytes) {
+    match read_input("fuzz", bytes, None) {
         Ok(Input::Run(run)) => use_run(&run),
         Ok(Input::Iostat(iostat)) => {
             let devices = || iostat.reports.iter().flat_map(|report| &report.devices);

@@ -145,7 +145,7 @@ impl Observation {
             closed: is_closed(declared, result),
             in_flight: None,
             busy: None,
-            random: Some(declared.rw.starts_with("rand")),
+            random: (!declared.rw.is_empty()).then(|| declared.rw.starts_with("rand")),
             cpus: None,
             seconds: Some(result.wall_ns() / 1e9),
             region_bytes: declared.size,

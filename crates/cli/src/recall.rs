@@ -19,7 +19,7 @@ pub(crate) struct Recalled {
 }
 
 /// The run that is meant by an id, the beginning of one, the digits at its end or `last`, by the folder of a run, by a
-/// file (a record of ours, or what fio printed), or by `-`, standard input.
+/// file (a record of ours, or what fio printed; `FILE#2` is the second of several), or by `-`, standard input.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ const LAST: &str = "last";
 
 /// Whether a word means the bytes of a file or of standard input, and not a run that was kept.
 pub(crate) fn is_file(which: &str) -> bool {
-    let path = Path::new(which);
+    let (path, _) = open::numbered(Path::new(which));
     open::is_stdin(path) || which != LAST && !path.is_dir() && (path.exists() || which.contains('/'))
 }
 
@@ -78,9 +78,10 @@ fn from_store(which: &str) -> Result<Recalled, String> {
 }
 
 fn from_bytes(path: &Path) -> Result<Recalled, String> {
+    let (file, number) = open::numbered(path);
     let name = open::name(path);
-    let bytes = open::bytes(path).map_err(|unopened| unopened.line(&name))?;
-    match read_input(&name, &bytes).map_err(|error| error.to_string())? {
+    let bytes = open::bytes(file).map_err(|unopened| unopened.line(&name))?;
+    match read_input(&open::name(file), &bytes, number).map_err(|error| error.to_string())? {
         Input::Run(run) => Ok(Recalled { name, run: *run, kept: None }),
         Input::Iostat(_) => Err(format!(
             "{name}: what iostat saw is not a run: give a record of Fathom's or what fio printed, or `fathom explain` it"

@@ -3,10 +3,13 @@
 //! A document that was cut off is refused, even where parts of it are whole: half of an account is not an account.
 //! Only what a program prints for each device at its very end may be missing, for nothing tells that it should be there.
 
+mod accounts;
 mod foreign;
 mod iostat;
 mod json;
 mod normal;
+mod prefix;
+mod terse;
 mod text;
 
 use std::fmt;
@@ -15,6 +18,7 @@ use job::{Diagnostic, Place};
 
 use crate::Run;
 use crate::printable::{may_hide, printable};
+use accounts::Format;
 pub use iostat::{Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport};
 use text::Text;
 
@@ -65,29 +69,103 @@ impl From<InputError> for Diagnostic {
     }
 }
 
-/// Reads a run or what `iostat` saw, by what is in the bytes; `name` is for errors alone.
+/// One of the accounts in an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The line on which it begins, from 1.
+    pub line: usize,
+    /// What was read.
+    pub input: Input,
+}
+
+/// All that is in an input.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    /// What was read, in the order of the input.
+    pub parts: Vec<Part>,
+    /// What is in it too, and cannot be read.
+    pub unreadable: Vec<InputError>,
+}
+
+/// Reads all runs, or what `iostat` saw, by what is in the bytes; `name` is for errors alone.
 ///
 /// These are known: our own record; fio's `json` and `json+`, with other text around them; fio's normal output of
-/// versions 2 and 3; `iostat -x` as text, with most of its options and in any locale, and as JSON. Where fio printed
-/// several accounts of a run, or there are several runs, the last one counts and a note says so.
+/// versions 2 and 3; its terse output from version 3 of that format; `iostat -x` as text, with most of its options and in any locale, and as JSON. Where
+/// fio printed several accounts of one run (`--status-interval`), the last one counts and a note says so; where it printed
+/// one account in several formats, the one with the most in it counts.
 ///
 /// # Errors
 ///
-/// [`InputError`], which says where, why, and how to make something that can be read.
-pub fn read_input(name: &str, bytes: &[u8]) -> Result<Input, InputError> {
+/// [`InputError`] where nothing can be read, which says where, why, and how to make something that can be.
+pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
     let text = Text::of(name, bytes)?;
-    if let Some(document) = json::find(&text) {
-        let input = json::read(&text, document)?;
-        return Ok(match input {
-            Input::Run(run) if may_hide(&text.whole) => Input::Run(Box::new(printable(*run))),
-            input => input,
-        });
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+    let mut add = |format: Format, line: usize, read: Result<Input, InputError>| match read {
+        Ok(input) => found.push((format, Part { line: line + 1, input })),
+        // Beside documents that were read, a part of another format is an excerpt of them.
+        Err(error) if found.iter().all(|(read, _)| *read == format) => unreadable.push(error),
+        Err(_) => {}
+    };
+    for document in json::find(&text) {
+        add(Format::Json, document.line, json::read(&text, document));
     }
-    if normal::is_in(&text) {
-        return normal::read(&text).map(|run| Input::Run(Box::new(run)));
+    for lines in normal::runs(&text) {
+        add(Format::Normal, lines.start, normal::read(&text, lines).map(of_run));
     }
-    if iostat::is_in(&text) {
-        return iostat::read_text(&text).map(Input::Iostat);
+    for lines in terse::runs(&text) {
+        add(Format::Terse, lines.start, terse::read(&text, lines).map(of_run));
     }
-    Err(foreign::refuse(&text))
+    if found.is_empty() && unreadable.is_empty() && iostat::is_in(&text) {
+        match iostat::read_text(&text) {
+            Ok(iostat) => found.push((Format::Iostat, Part { line: 1, input: Input::Iostat(iostat) })),
+            Err(error) => unreadable.push(error),
+        }
+    }
+    let mut parts = accounts::of_their_own(found);
+    if parts.is_empty() {
+        return Err(if unreadable.is_empty() { foreign::refuse(&text) } else { unreadable.swap_remove(0) });
+    }
+    parts.sort_by_key(|part| part.line);
+    if may_hide(&text.whole) {
+        parts.iter_mut().for_each(show);
+    }
+    Ok(Parts { parts, unreadable })
+}
+
+fn of_run(run: Run) -> Input {
+    Input::Run(Box::new(run))
+}
+
+/// Makes texts such that a terminal shows them as they are.
+fn show(part: &mut Part) {
+    if let Input::Run(run) = &mut part.input {
+        **run = printable(std::mem::take(&mut **run));
+    }
+}
+
+/// Reads the one account in an input, or the one with a number, from 1.
+///
+/// # Errors
+///
+/// As of [`read_inputs`]; and where there are several and none was chosen, or no one with that number.
+pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Input, InputError> {
+    let Parts { mut parts, mut unreadable } = read_inputs(name, bytes)?;
+    let count = parts.len();
+    let index = number.map_or(0, |number| number.wrapping_sub(1));
+    if index < count && (number.is_some() || count == 1 && unreadable.is_empty()) {
+        return Ok(parts.swap_remove(index).input);
+    }
+    if count == 1 && number.is_none() {
+        return Err(unreadable.swap_remove(0));
+    }
+    let lines: Vec<String> = parts.iter().map(|part| part.line.to_string()).collect();
+    Err(InputError {
+        name: name.to_owned(),
+        line: parts.last().map_or(1, |part| part.line),
+        column: 1,
+        length: 0,
+        text: String::new(),
+        what: format!("there are {count} runs in it, which begin on lines {}", lines.join(", ")),
+        remedy: format!("choose one: `{name}#1` to `{name}#{count}`"),
+    })
 }

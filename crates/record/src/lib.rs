@@ -45,7 +45,9 @@ pub use course::{Flow, Level, Stretch};
 pub use declared::{Declared, Kept, PerKind, Sizes};
 pub use environment::{Device, Environment, Filesystem, Ground};
 pub use figure::{Figure, FigureQuantity};
-pub use input::{Input, InputError, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, read_input};
+pub use input::{
+    Input, InputError, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, Part, Parts, read_input, read_inputs,
+};
 pub use latency::LatencyStats;
 pub use log::LogLine;
 pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};

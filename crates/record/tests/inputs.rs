@@ -1,6 +1,6 @@
 //! Inputs of all kinds: what is read of them, and that nothing that was cut off is taken for whole.
 
-use record::{Input, InputError, Iostat, Kind, Quote, Quoted, Run, read_input};
+use record::{Input, InputError, Iostat, Kind, Quote, Quoted, Run, read_input, read_inputs};
 use units::random::Random;
 
 const FIRST_TRY: &str = include_str!("data/first_try.txt");
@@ -13,7 +13,7 @@ const IOSTAT_11: &str = include_str!("data/iostat11.txt");
 
 #[track_caller]
 fn run(text: &str) -> Run {
-    match read_input("input", text.as_bytes()) {
+    match read_input("input", text.as_bytes(), None) {
         Ok(Input::Run(run)) => *run,
         other => panic!("{other:?}"),
     }
@@ -21,7 +21,7 @@ fn run(text: &str) -> Run {
 
 #[track_caller]
 fn iostat(text: &str) -> Iostat {
-    match read_input("input", text.as_bytes()) {
+    match read_input("input", text.as_bytes(), None) {
         Ok(Input::Iostat(iostat)) => iostat,
         other => panic!("{other:?}"),
     }
@@ -29,7 +29,7 @@ fn iostat(text: &str) -> Iostat {
 
 #[track_caller]
 fn refused(bytes: impl AsRef<[u8]>) -> InputError {
-    match read_input("input", bytes.as_ref()) {
+    match read_input("input", bytes.as_ref(), None) {
         Err(error) => error,
         Ok(input) => panic!("{input:?}"),
     }
@@ -174,10 +174,10 @@ fn text_and_json_of_iostat_have_the_same_columns() {
 fn no_prefix_is_taken_for_something_else() {
     let own = record::to_json(&run(FIO_JSON));
     for text in [FIRST_TRY, FIO_GROUPS, FIO_2, FIO_JSON, IOSTAT_12, IOSTAT_12_JSON, IOSTAT_11, &own] {
-        let whole = read_input("input", text.as_bytes()).unwrap();
+        let whole = read_input("input", text.as_bytes(), None).unwrap();
         let (mut accepted, mut refused) = (0, 0);
         for end in 0..text.len() {
-            match read_input("input", &text.as_bytes()[..end]) {
+            match read_input("input", &text.as_bytes()[..end], None) {
                 Ok(prefix) => {
                     accepted += 1;
                     assert!(is_part(&prefix, &whole), "cut at {end}: {}", &text[..end]);
@@ -217,7 +217,7 @@ fn damaged_inputs_are_answered() {
                     _ => bytes.splice(start..start, *b"99999999999999999999").for_each(drop),
                 }
             }
-            if let Err(error) = read_input("input", &bytes) {
+            if let Err(error) = read_input("input", &bytes, None) {
                 let lines = bytes.split(|&b| b == b'\n').count();
                 assert!((1..=lines).contains(&error.line), "seed {SEED}: {error}");
             }
@@ -384,4 +384,70 @@ fn json_of_fio_2_was_read_as_bytes_and_without_latencies() {
         self::run(&format!("{{\"fio version\":\"fio-2.1.11\",\"jobs\":[{{\"jobname\":\"r\",\"read\":{read}}}]}}"));
     let read = &run.jobs[0].result.read;
     assert_eq!((read.ios, read.bytes, read.latency.count), (10_638, 44_920 * 1024, 10_638));
+}
+
+#[test]
+fn all_but_the_last_run_of_a_log_were_dropped() {
+    let log = format!("{FIRST_TRY}\n{FIO_GROUPS}\n{FIO_2}");
+    let read = read_inputs("log", log.as_bytes()).unwrap();
+    let versions: Vec<&str> = read.parts.iter().map(|part| version(&part.input)).collect();
+    assert_eq!(versions[0], "3.35");
+    assert_eq!((read.parts.len(), read.unreadable.len(), read.parts[0].line), (3, 0, 1));
+    let error = refused(&log);
+    assert!(
+        error.what.starts_with("there are 3 runs in it") && error.remedy.contains("`input#1` to `input#3`"),
+        "{error}"
+    );
+    let second = read_input("log", log.as_bytes(), Some(2)).unwrap();
+    assert_eq!(second, read.parts[1].input);
+    assert!(read_input("log", log.as_bytes(), Some(4)).is_err() && read_input("log", log.as_bytes(), Some(0)).is_err());
+    let twice = format!("{FIO_JSON}\n{FIO_JSON}");
+    assert_eq!(read_inputs("log", twice.as_bytes()).unwrap().parts.len(), 2, "equal figures are no proof of one run");
+    let cut = format!("{FIRST_TRY}\n{}", &FIO_GROUPS[..FIO_GROUPS.len() / 2]);
+    let read = read_inputs("log", cut.as_bytes()).unwrap();
+    assert_eq!((read.parts.len(), read.unreadable.len()), (1, 1), "what cannot be read is told beside what can");
+}
+
+fn version(input: &Input) -> &str {
+    match input {
+        Input::Run(run) => &run.tool.version,
+        Input::Iostat(_) => "iostat",
+    }
+}
+
+/// Versions before 3.26 lose the carry of a fraction that is rounded up: 19.97 is printed as `19.0`.
+#[test]
+fn a_carry_that_fio_lost_was_taken_for_another_figure() {
+    let line = "  read: IOPS=2043, BW=2043MiB/s (2142MB/s)(19.0GiB/10001msec)";
+    let text = FIRST_TRY.replace("  read: IOPS=24.1k, BW=94.1MiB/s (98.7MB/s)(2823MiB/30001msec)", line);
+    assert_ne!(text, FIRST_TRY);
+    let bytes = run(&text).jobs[0].result.read.bytes as f64;
+    assert!((bytes / (19.97 * 1024.0 * MIB) - 1.0).abs() < 0.003, "{bytes}");
+    let kept = line.replace("19.0GiB", "19.9GiB");
+    let bytes = run(&text.replace(line, &kept)).jobs[0].result.read.bytes as f64;
+    assert_eq!((bytes / MIB / 1024.0 * 10.0).round(), 199.0);
+}
+
+#[test]
+fn terse_lines_are_read_by_their_fields() {
+    let latency = "10;900;100.500000;20.250000";
+    let percentiles = (0..20).map(|slot| if slot == 0 { "99.000000%=800".to_owned() } else { "0%=0".to_owned() });
+    let percentiles = percentiles.collect::<Vec<_>>().join(";");
+    let read =
+        format!("40960;4096;1024;10000;{latency};{latency};{percentiles};{latency};0;0;0.000000%;0.000000;0.000000");
+    let zero = "0;0;0.000000;0.000000";
+    let unused = vec!["0%=0"; 20].join(";");
+    let write = format!("0;0;0;0;{zero};{zero};{unused};{zero};0;0;0.000000%;0.000000;0.000000");
+    let shares = format!("100.0%;{};{}", vec!["0.0%"; 6].join(";"), vec!["0.00%"; 22].join(";"));
+    let line = format!("3;fio-3.28;a;0;0;{read};{write};1.000000%;2.000000%;5;0;1;{shares};sda;1;2;0;0;3;4;5;99.50%");
+    let found = run(&format!("12:00 log: {line}\n"));
+    let job = &found.jobs[0];
+    assert_eq!((job.name.as_str(), found.tool.version.as_str(), found.disks[0].name.as_str()), ("a", "3.28", "sda"));
+    let read = &job.result.read;
+    assert_eq!((read.bytes, read.runtime_ns, read.latency.mean_ns), (40 << 20, 10_000_000_000, 100_500.0));
+    assert_eq!(read.service.percentile_ns(99.0), Some(800_000));
+    assert!((read.iops() - 1024.5).abs() < 0.1, "cut to a whole number");
+    assert_eq!(job.declared.in_flight_possible, 1);
+    assert_eq!(read_inputs("log", format!("{line}\n{line}\n").as_bytes()).unwrap().parts.len(), 2);
+    assert!(refused(line.split_at(300).0).what.contains("cut off"));
 }

@@ -25,7 +25,7 @@ fn printed(words: &str) -> Option<String> {
 
 fn answer(words: &str) -> Option<Result<Iostat, InputError>> {
     let text = printed(words)?;
-    Some(match read_input(words, text.as_bytes()) {
+    Some(match read_input(words, text.as_bytes(), None) {
         Ok(Input::Iostat(iostat)) => Ok(iostat),
         Ok(other) => panic!("{words}: {other:?}"),
         Err(error) => Err(error),

@@ -70,15 +70,15 @@ impl Store {
         Writer::begin(self, kind, name)
     }
 
-    /// Keeps what another program measured, with the text it comes from; `name` says where the text was. A run that has no
-    /// date has that of `now_unix_ms`.
+    /// Keeps what another program measured, with the text it comes from; `name` says where the text was, and `number` which
+    /// of several runs in it is meant, from 1. A run that has no date has that of `now_unix_ms`.
     ///
     /// # Errors
     ///
     /// Where no run can be read from it, besides those of [`Store::begin`].
-    pub fn import(&self, name: &str, bytes: &[u8], now_unix_ms: u64) -> Result<String> {
+    pub fn import(&self, name: &str, bytes: &[u8], number: Option<usize>, now_unix_ms: u64) -> Result<String> {
         let refused = |reason: String, remedy| Error::new(Path::new(name), Reason::Refused(reason), remedy);
-        let run = match read_input(name, bytes) {
+        let run = match read_input(name, bytes, number) {
             Ok(Input::Run(run)) => run,
             Ok(Input::Iostat(_)) => {
                 let remedy = "import what fio or fathom printed of the run";

@@ -160,7 +160,7 @@ fn what_was_measured_long_ago_is_as_old_as_its_import() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path()).unwrap();
     let now = STARTED_MS + 1_000_000;
-    let id = store.import("old.json", record::to_json(&sample(0)).as_bytes(), now).unwrap();
+    let id = store.import("old.json", record::to_json(&sample(0)).as_bytes(), None, now).unwrap();
     let by_age = Retention { max_age_ms: Some(10_000), ..Retention::default() };
     assert_eq!(store.retain(by_age, now + 10_000).unwrap(), Vec::<String>::new());
     assert_eq!(store.retain(by_age, now + 10_001).unwrap(), [id]);
@@ -225,14 +225,14 @@ fn fios_output_is_imported_with_its_text() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path()).unwrap();
     let text = include_bytes!("../../record/tests/data/fio.json");
-    let id = store.import("/some/where/Nightly run.json", text, STARTED_MS).unwrap();
+    let id = store.import("/some/where/Nightly run.json", text, None, STARTED_MS).unwrap();
     assert!(id.contains("-run-nightly-run-"), "{id}");
     let loaded = store.load(&id).unwrap();
     assert_eq!(loaded.entry.tool.name, "fio");
     assert_eq!(loaded.file("imported").unwrap(), text);
     let iostat = include_bytes!("../../record/tests/data/iostat12.txt");
     for (name, bytes) in [("empty.json", &b""[..]), ("cut.json", &text[..400]), ("iostat.txt", iostat)] {
-        let error = store.import(name, bytes, STARTED_MS).unwrap_err();
+        let error = store.import(name, bytes, None, STARTED_MS).unwrap_err();
         assert!(matches!(error.reason, Reason::Refused(_)) && error.to_string().starts_with(name), "{error}");
         assert!(!error.remedy.is_empty());
     }
@@ -245,7 +245,7 @@ fn records_of_our_own_are_imported_as_what_they_are() {
     let store = Store::open(home.path()).unwrap();
     let model = record::Model { virtual_time: true, ..record::Model::default() };
     for (run, kind) in [(sample(0), Kind::Run), (record::Run { model: Some(model), ..sample(1) }, Kind::Sim)] {
-        let id = store.import("copied.json", record::to_json(&run).as_bytes(), STARTED_MS).unwrap();
+        let id = store.import("copied.json", record::to_json(&run).as_bytes(), None, STARTED_MS).unwrap();
         let loaded = store.load(&id).unwrap();
         assert_eq!((loaded.run, loaded.entry.kind), (run, kind));
     }

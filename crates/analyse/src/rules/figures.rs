@@ -104,7 +104,10 @@ pub(super) fn product(seen: &Observation) -> Option<Finding> {
         return None;
     }
     let ratio = bytes.over(&made);
-    let includes = |factor: f64| ratio.low <= factor * (1.0 + SLACK) && ratio.high >= factor * (1.0 - SLACK);
+    // Bytes and operations are not counted at the same moment: they differ by what is in flight.
+    let operations = seen.iops?.value() * seen.seconds.unwrap_or(f64::INFINITY);
+    let slack = SLACK + seen.depth.map_or(0.0, |depth| depth.value()) / operations.max(1.0);
+    let includes = |factor: f64| ratio.low <= factor * (1.0 + slack) && ratio.high >= factor * (1.0 - slack);
     if includes(1.0) {
         return None;
     }

@@ -71,6 +71,9 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
             little(facts, no_device(facts))
         };
     };
+    if facts.declared().in_flight_possible == 0 {
+        return little(facts, Finding::new(Code::LimitUnknown, Severity::Info));
+    }
     let filled = in_flight >= FULL * facts.declared().in_flight_possible as f64;
     let finding = if let Some(model) = &facts.run.model {
         let finding = model::limit(facts, model, in_flight);

@@ -9,8 +9,8 @@ use std::time::Duration;
 use analyse::{
     Expectation, Explanation, Known, Observation, Point, Source, explain_job, explain_observation, explain_together,
 };
-use job::Diagnostic;
-use record::{Claim, Input, Iostat, Run};
+use job::{Diagnostic, Severity};
+use record::{Claim, Input, InputError, Iostat, Parts, Run};
 use report::Explained;
 
 use crate::args::{ExplainOptions, PageFormat};
@@ -36,6 +36,7 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     }
     signals.conclude();
     let said = say(&document(&explained, options.format));
+    diagnostics::print(&words.unreadable);
     Ok(deliver(&mut files, said, |file| file.write_explanations(&explained)))
 }
 
@@ -50,7 +51,9 @@ fn document(explained: &[Explained], format: PageFormat) -> String {
 
 /// All that was given, understood.
 struct Words {
-    inputs: Vec<(String, Input)>,
+    inputs: Vec<Named>,
+    /// What stands between runs that were read, and cannot be.
+    unreadable: Vec<Diagnostic>,
     claims: Vec<(String, Claim)>,
     expected: Option<(String, Expected)>,
 }
@@ -62,10 +65,13 @@ impl Words {
         if options.inputs.is_empty() && options.claim.is_empty() {
             problems.push(nothing_given());
         }
-        let mut inputs = Vec::new();
+        let (mut inputs, mut unreadable) = (Vec::new(), Vec::new());
         for path in &options.inputs {
-            match read_input(path) {
-                Ok(read) => inputs.extend(read),
+            match read_inputs(path) {
+                Ok((read, unread)) => {
+                    inputs.extend(read);
+                    unreadable.extend(unread);
+                }
                 Err(open::Unopened { diagnostic, usage }) => {
                     problems.push(*diagnostic);
                     exit = if usage { exit } else { Exit::Environment };
@@ -89,7 +95,7 @@ impl Words {
             }
         }
         if problems.is_empty() {
-            return Ok(Self { inputs, claims, expected });
+            return Ok(Self { inputs, unreadable, claims, expected });
         }
         diagnostics::print(&problems);
         Err(exit)
@@ -105,17 +111,32 @@ impl Words {
     }
 }
 
-/// A file, or a run that was kept; of a series all of its runs.
-fn read_input(path: &Path) -> Result<Vec<(String, Input)>, open::Unopened> {
+/// An input and what it is called.
+type Named = (String, Input);
+
+/// All runs in a file, and what cannot be read beside them; or a run that was kept, of a series all of its runs.
+fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), open::Unopened> {
     // Runs that are kept have names of plain text; everything else is a file.
     if let Some(which) = path.to_str().filter(|which| !is_file(which)) {
         let recalled = recall_all(which).map_err(|problem| open::Unopened::unknown(path, problem))?;
-        return Ok(recalled.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run)))).collect());
+        let runs = recalled.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run))));
+        return Ok((runs.collect(), Vec::new()));
     }
-    let name = open::name(path);
-    let read = record::read_input(&name, &open::bytes(path)?);
-    read.map(|input| vec![(name, input)])
-        .map_err(|error| open::Unopened { diagnostic: Box::new(error.into()), usage: true })
+    let refused = |error: InputError| open::Unopened { diagnostic: Box::new(error.into()), usage: true };
+    let (file, number) = open::numbered(path);
+    let (name, bytes) = (open::name(file), open::bytes(file)?);
+    if number.is_some() {
+        let input = record::read_input(&name, &bytes, number).map_err(refused)?;
+        return Ok((vec![(open::name(path), input)], Vec::new()));
+    }
+    let Parts { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(refused)?;
+    let is_alone = parts.len() == 1;
+    let named = parts.into_iter().enumerate().map(|(index, part)| {
+        let of_several = || format!("{name}#{} (line {})", index + 1, part.line);
+        (if is_alone { name.clone() } else { of_several() }, part.input)
+    });
+    let left_out = |error: InputError| Diagnostic { severity: Severity::Warning, ..error.into() };
+    Ok((named.collect(), unreadable.into_iter().map(left_out).collect()))
 }
 
 /// Explains what was given, until somebody wants it to end.

@@ -13,6 +13,7 @@ use volume::catalogue::{Measure, quantity};
 use super::args::{Pattern, PlanOptions};
 use crate::block::block_bytes;
 use crate::diagnostics;
+use crate::explain::open;
 use crate::sim::{self, JobWords};
 use crate::source::Outside;
 
@@ -207,8 +208,9 @@ impl Reader {
 
 /// A need out of what was measured, or out of a job.
 fn measured(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
-    let name = path.display().to_string();
-    let bytes = crate::input::read(path, crate::input::RECORD).map_err(|error| {
+    let (file, number) = open::numbered(path);
+    let name = file.display().to_string();
+    let bytes = crate::input::read(file, crate::input::RECORD).map_err(|error| {
         let place = Place {
             source: "command line".into(),
             line: 1,
@@ -224,7 +226,7 @@ fn measured(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
     if is_job && !bytes.trim_ascii_start().starts_with(b"{") {
         return of_job(&name);
     }
-    match record::read_input(&name, &bytes) {
+    match record::read_input(&name, &bytes, number) {
         Ok(Input::Run(run)) => match run.jobs.first() {
             Some(job) => Ok(of_observation(&name, &Observation::of(&run, job))),
             None => Err(vec![Diagnostic::error("plan", format!("{name} has no results"))]),

@@ -76,17 +76,34 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
     let store = Store::open(place).map_err(|error| failed(&error))?;
     let mut worst = Exit::Good;
     for path in &options.files {
-        let name = open::name(path);
-        let imported = match open::bytes(path) {
-            Ok(bytes) => store.import(&name, &bytes, unix_ms()).map_err(|error| failed(&error)),
-            Err(unopened) => Err(unopened.told(&name)),
+        let (file, number) = open::numbered(path);
+        let name = open::name(file);
+        let bytes = match open::bytes(file) {
+            Ok(bytes) => bytes,
+            Err(unopened) => {
+                worst = worst.max(unopened.told(&name));
+                continue;
+            }
         };
-        worst = worst.max(match imported {
-            Ok(id) => say(&format!("imported {name} as {id}\n")),
-            Err(exit) => exit,
-        });
+        for number in numbers(&name, &bytes, number) {
+            let which = number.map_or_else(|| name.clone(), |number| format!("{name}#{number}"));
+            let imported = store.import(&name, &bytes, number, unix_ms()).map_err(|error| failed(&error));
+            worst = worst.max(match imported {
+                Ok(id) => say(&format!("imported {which} as {id}\n")),
+                Err(exit) => exit,
+            });
+        }
     }
     Ok(worst)
+}
+
+/// Which runs of an input to import: the one that is chosen, or each of several.
+fn numbers(name: &str, bytes: &[u8], chosen: Option<usize>) -> Vec<Option<usize>> {
+    let count = record::read_inputs(name, bytes).map_or(1, |parts| parts.parts.len());
+    match chosen {
+        None if count > 1 => (1..=count).map(Some).collect(),
+        chosen => vec![chosen],
+    }
 }
 
 fn keep(options: &KeepOptions) -> Result<Exit, Exit> {

@@ -49,6 +49,8 @@ pub(super) struct Document {
     pub(super) time: String,
     #[serde(default, rename = "global options")]
     pub(super) globals: Pairs<String>,
+    /// Of a client, the jobs of all servers, and what they make together.
+    #[serde(alias = "client_stats")]
     pub(super) jobs: Vec<JobEntry>,
     #[serde(default)]
     pub(super) disk_util: Vec<Disk>,
@@ -59,6 +61,8 @@ pub(super) struct Document {
 #[derive(Default)]
 pub(super) struct JobEntry {
     pub(super) jobname: String,
+    /// The server, in the output of a client.
+    pub(super) hostname: Option<String>,
     pub(super) groupid: u32,
     pub(super) job_start: u64,
     pub(super) error: i32,

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::depth::Depth;
 use super::document::{Disk, Document, Figures, JobEntry, Pairs, Transfers};
 use crate::{
     Asked, CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, LatencyShares, LatencyStats, Measured, Note,
@@ -25,8 +26,39 @@ pub fn from_fio(text: &str) -> Result<Run, ReadError> {
 
 /// Reads the document that a text begins with.
 pub(crate) fn from_document(text: &str) -> Result<Run, serde_json::Error> {
-    Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map(run)
+    let read = |text: &str| Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map(run);
+    match read(text) {
+        // Versions before 2.12 print one behind the last percentile in some lists.
+        Err(error) if error.to_string().starts_with("trailing comma") => read(&without_last_commas(text)),
+        read => read,
+    }
 }
+
+/// A text in which blanks stand for commas that nothing follows in their list.
+fn without_last_commas(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let (mut comma, mut in_string, mut escaped) = (None, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => (in_string, comma) = (!in_string, None),
+            _ if in_string => {}
+            b',' => comma = Some(at),
+            b'}' | b']' => {
+                if let Some(comma) = comma.take() {
+                    bytes[comma] = b' ';
+                }
+            }
+            byte if byte.is_ascii_whitespace() => {}
+            _ => comma = None,
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What a client makes of the jobs of all its servers.
+pub(crate) const ALL_CLIENTS: &str = "All clients";
 
 fn line_starts<'a>(offset: &mut usize, line: &'a str) -> Option<(usize, &'a str)> {
     let start = *offset;
@@ -39,6 +71,9 @@ fn run(document: Document) -> Run {
         if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp.saturating_mul(1000) };
     let globals = document.globals.0;
     let mut entries = document.jobs;
+    // It is in the jobs already.
+    let several = entries.len() > 1;
+    entries.retain(|entry| !several || entry.jobname != ALL_CLIENTS);
     let notes = entries.iter_mut().filter_map(take_mixed).collect();
     let number = |(number, job)| result(number as u32, job, &globals);
     let jobs: Vec<JobResult> = entries.into_iter().enumerate().map(number).collect();
@@ -91,10 +126,15 @@ fn utc_offset_s(time: &str, unix_s: u64) -> i32 {
 
 fn result(number: u32, entry: JobEntry, globals: &[(String, String)]) -> JobResult {
     let options = Options { own: &entry.options.0, globals };
-    let declared = declared(&entry, &options);
-    let workers = workers(&entry, &options);
+    let mut declared = declared(&entry, &options);
+    let mut workers = workers(&entry, &options);
+    if options.are_missing() {
+        workers = without_options(&entry, &mut declared);
+    }
+    let host = entry.hostname.as_ref().filter(|_| entry.jobname != ALL_CLIENTS);
+    let name = host.map_or_else(|| entry.jobname.clone(), |host| format!("{host}/{}", entry.jobname));
     JobResult {
-        name: entry.jobname.clone(),
+        name,
         description: entry.desc.clone(),
         group: entry.groupid,
         number,
@@ -118,6 +158,11 @@ struct Options<'a> {
 }
 
 impl Options<'_> {
+    /// Versions before 2.7 printed none, and a client prints none of its servers' jobs.
+    fn are_missing(&self) -> bool {
+        self.own.is_empty() && self.globals.is_empty()
+    }
+
     fn get(&self, name: &str) -> Option<&str> {
         let last = |options: &'_ [(String, String)]| options.iter().rposition(|(key, _)| key == name);
         let own = last(self.own).map(|at| self.own[at].1.as_str());
@@ -141,6 +186,31 @@ fn workers(entry: &JobEntry, options: &Options<'_>) -> u32 {
     let longest = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
     let added_up = longest > 0 && entry.job_runtime >= longest.saturating_add(longest / 2);
     if options.flag("group_reporting", added_up) { clones } else { 1 }
+}
+
+/// What the results tell of a job whose options were not printed; how many workers it has.
+fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
+    let mut shares = [0.0; 7];
+    shares.iter_mut().zip(&entry.iodepth_level.0).for_each(|(share, (_, percent))| *share = *percent);
+    let longest_ms = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
+    let alone = Measured { runtime_ns: longest_ms.saturating_mul(1_000_000), ..measured(entry, 1) };
+    let depth = Depth::of(&shares, &alone);
+    let workers = u64::from(depth.workers);
+    *declared = Declared {
+        engine: String::new(),
+        device: true,
+        queues: depth.iodepth > 1,
+        iodepth: depth.iodepth,
+        iodepth_effective: depth.iodepth,
+        numjobs: depth.workers,
+        in_flight_asked: u64::from(depth.iodepth) * workers,
+        in_flight_possible: u64::from(depth.iodepth) * workers,
+        rw: String::new(),
+        block_sizes: PerKind::default(),
+        header_only: true,
+        ..std::mem::take(declared)
+    };
+    depth.workers
 }
 
 fn declared(entry: &JobEntry, options: &Options<'_>) -> Declared {

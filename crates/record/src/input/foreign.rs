@@ -69,7 +69,7 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
     } else if starts(&["procs ---", "procs  ---"]) || has(&["r", "b", "swpd", "free", "buff", "cache"]) {
         ("this is from `vmstat`, which does not tell devices apart", IOSTAT_REMEDY)
     } else if starts(&["3;fio-", "4;fio-", "5;fio-", "2;"]) || has(&[";fio-"]) {
-        ("this is fio's terse output, which says too little", JSON_REMEDY)
+        ("this is fio's terse output of version 2, which has no IOPS, or its fields were changed", JSON_REMEDY)
     } else if has(&["iops=", "bw="]) || starts(&["lat (usec)", "lat (msec)", "clat (", "read: iops", "write: iops"]) {
         (
             "this is a part of fio's normal output, without the jobs it belongs to",

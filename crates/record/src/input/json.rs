@@ -1,5 +1,7 @@
 //! Documents in JSON, wherever in a text they begin.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
@@ -11,10 +13,16 @@ use crate::{Note, ReadError, Run, fio, store};
 /// A document, by the line on which it begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Document {
-    line: usize,
+    pub(super) line: usize,
     kind: Kind,
-    /// How many of them there are.
-    count: usize,
+    /// The line before which it ends.
+    end: usize,
+}
+
+impl Document {
+    const fn lines(self) -> Range<usize> {
+        self.line..self.end
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,24 +33,25 @@ enum Kind {
     Unknown,
 }
 
-/// The document that counts: of several of fio's, the last. A brace in the middle of other text begins one only where
-/// what follows is known.
-pub(super) fn find(text: &Text) -> Option<Document> {
-    let first = text.lines().position(|line| !line.trim().is_empty())?;
+/// The documents in a text. A brace in the middle of other text begins one only where what follows is known.
+pub(super) fn find(text: &Text) -> Vec<Document> {
+    let Some(first) = text.lines().position(|line| !line.trim().is_empty()) else { return Vec::new() };
     let begins = |line: &str| line == "{" || line.starts_with("{\"");
-    let at = |line: usize| (line, kind_of(&text.whole[text.start_of(line)..]));
-    let candidates = text.lines().enumerate().filter(|(_, line)| begins(line)).map(|(line, _)| at(line));
-    let known: Vec<(usize, Kind)> = candidates.filter(|(_, kind)| *kind != Kind::Unknown).collect();
-    if let Some(&(line, kind)) = known.last() {
-        // Reports of iostat follow one another; all of them count.
-        let (line, kind) = if kind == Kind::Iostat { known[0] } else { (line, kind) };
-        return Some(Document { line, kind, count: known.len() });
+    let kind = |line: usize| kind_of(&text.whole[text.start_of(line)..]);
+    let candidates = text.lines().enumerate().filter(|(_, line)| begins(line)).map(|(line, _)| (line, kind(line)));
+    let mut known: Vec<(usize, Kind)> = candidates.filter(|(_, kind)| *kind != Kind::Unknown).collect();
+    // Reports of iostat follow one another and make one account.
+    known.dedup_by(|next, before| (next.1, before.1) == (Kind::Iostat, Kind::Iostat));
+    if !known.is_empty() {
+        let ends = known.iter().skip(1).map(|(line, _)| *line).chain([text.len()]);
+        return known.iter().zip(ends).map(|(&(line, kind), end)| Document { line, kind, end }).collect();
     }
     // A bracket begins a list only where a value follows, not the name of a section.
     let body = text.whole[text.start_of(first)..].trim_start();
     let value = |c: char| c.is_ascii_digit() || "{[\"-]".contains(c);
     let list = body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(value));
-    (list || body.starts_with('{')).then(|| Document { line: first, kind: at(first).1, count: 1 })
+    let whole = Document { line: first, kind: kind(first), end: text.len() };
+    if list || body.starts_with('{') { vec![whole] } else { Vec::new() }
 }
 
 /// What a document is, by its first key, or by all of them where they were sorted.
@@ -67,29 +76,21 @@ fn kind_of(document: &str) -> Kind {
 }
 
 pub(super) fn read(text: &Text, document: Document) -> Result<Input, InputError> {
-    let body = &text.whole[text.start_of(document.line)..];
+    let body = &text.whole[text.start_of(document.line)..text.start_of(document.end)];
     let run = |run| Input::Run(Box::new(run));
     match document.kind {
-        Kind::Fio => fios(text, document, body).map(run),
+        Kind::Fio => fio::from_document(body).map(run).map_err(|error| fault(text, document.lines(), &error, FIO)),
         Kind::Record => record(text, document, body).map(run),
-        Kind::Iostat => iostat::read_json(text, document.line).map(Input::Iostat),
+        Kind::Iostat => iostat::read_json(text, document.lines()).map(Input::Iostat),
         Kind::Unknown => Err(unknown(text, document, body)),
     }
 }
 
-fn fios(text: &Text, document: Document, body: &str) -> Result<Run, InputError> {
-    let mut run = fio::from_document(body).map_err(|error| fault(text, document.line, &error, FIO))?;
-    if document.count > 1 {
-        run.notes.push(last_of(document.count, document.line));
-    }
-    Ok(run)
-}
-
-/// What says that there was more.
+/// What says that there was more of the same run.
 pub(super) fn last_of(count: usize, line: usize) -> Note {
     Note {
         job: None,
-        text: format!("of {count} accounts in the input the last one was read, which begins on line {}", line + 1),
+        text: format!("of {count} accounts of this run the last one was read, which begins on line {}", line + 1),
     }
 }
 
@@ -98,7 +99,7 @@ const RECORD: &str = "make a new record: `fathom run JOB -o FILE.json`";
 
 fn record(text: &Text, document: Document, body: &str) -> Result<Run, InputError> {
     store::from_json(body.trim_end()).map_err(|error| match error {
-        ReadError::Malformed(error) => fault(text, document.line, &error, RECORD),
+        ReadError::Malformed(error) => fault(text, document.lines(), &error, RECORD),
         error @ ReadError::TooNew { .. } => {
             text.fault(document.line, "", error.to_string(), "read it with the program that wrote it")
         }
@@ -106,17 +107,17 @@ fn record(text: &Text, document: Document, body: &str) -> Result<Run, InputError
     })
 }
 
-/// An error of the JSON reader at its place in the text, for a document that begins on `line`.
-pub(super) fn fault(text: &Text, line: usize, error: &serde_json::Error, remedy: &str) -> InputError {
+/// An error of the JSON reader at its place in the text, for a document on some lines.
+pub(super) fn fault(text: &Text, lines: Range<usize>, error: &serde_json::Error, remedy: &str) -> InputError {
     let message = error.to_string();
     let what = message.split(" at line ").next().unwrap_or(&message);
     match error.classify() {
-        Category::Eof => text.cut_off("the document is cut off before its end", remedy),
+        Category::Eof => text.cut_off(lines.end, "the document is cut off before its end", remedy),
         _ => {
-            let at = line + error.line().saturating_sub(1);
+            let at = lines.start + error.line().saturating_sub(1);
             // What is wrong with the end of a line is said of the place before the next one.
             let (at, column) = match error.column() {
-                0 if at > line => (at - 1, text.line(at - 1).chars().count() + 1),
+                0 if at > lines.start => (at - 1, text.line(at - 1).chars().count() + 1),
                 column => (at, column.max(1)),
             };
             text.fault_at(at, column, 0, format!("this cannot be read: {what}"), remedy)
@@ -134,7 +135,7 @@ fn unknown(text: &Text, document: Document, body: &str) -> InputError {
             let what = "several documents or other text follow one another, and none is fio's, a record or iostat's";
             return text.fault(document.line, "", what, MAKE);
         }
-        Err(error) => return fault(text, document.line, &error, MAKE),
+        Err(error) => return fault(text, document.lines(), &error, MAKE),
     };
     let keys: Vec<&str> = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     if keys.contains(&"sweep") {

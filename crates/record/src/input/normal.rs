@@ -1,14 +1,16 @@
 //! fio's normal output.
 //!
 //! Values are the most exact that were printed: counts from `issued rwts`, runtimes in milliseconds, bytes as rounded
-//! as `io=` has them; the sums that they should make are left to whoever reads the quotes. Of several accounts, as
-//! `--status-interval` makes them, the last one counts. An account that does not go on to the status of its groups was
-//! cut off and is refused.
+//! as `io=` has them; the sums that they should make are left to whoever reads the quotes. Of several accounts of one
+//! run, as `--status-interval` makes them, the last one counts. An account that does not go on to the status of its
+//! groups was cut off and is refused.
 
 mod block;
 mod closing;
 mod figures;
 mod header;
+
+use std::ops::Range;
 
 use super::text::Text;
 use super::{InputError, json};
@@ -17,10 +19,45 @@ use block::Block;
 use figures::{Line, REMEDY};
 use header::Header;
 
-/// Whether there is any of it in a text.
-pub(super) fn is_in(text: &Text) -> bool {
-    text.lines().any(|line| header::is_one(line) || block::begins(line))
+/// The lines of each run in a text, from its first header, or its first result where nothing announced it. A result that
+/// follows the status of groups is another account of the same run where a process of before is in it.
+pub(super) fn runs(text: &Text) -> Vec<Range<usize>> {
+    let (mut begins, mut section) = (Vec::new(), Section::Head);
+    let mut processes: Vec<(&str, &str)> = Vec::new();
+    let mut started = false;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        let begins_run = if header::is_one(line) {
+            // All jobs are announced before the first is started.
+            let begins_run = begins.is_empty() || started || section != Section::Head;
+            (section, started) = (Section::Head, false);
+            begins_run
+        } else if let Some(process) = block::process(line) {
+            let known = processes.contains(&process);
+            let begins_run = begins.is_empty() || (section == Section::Groups && !known);
+            if begins_run {
+                processes.clear();
+            }
+            processes.push(process);
+            section = Section::Result;
+            begins_run
+        } else {
+            started |= line.starts_with("Starting ") || line.starts_with("fio-");
+            if line.starts_with(GROUP) && section == Section::Result {
+                section = Section::Groups;
+            }
+            false
+        };
+        if begins_run {
+            begins.push(index);
+        }
+    }
+    let ends = begins.iter().skip(1).copied().chain([text.len()]);
+    begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect()
 }
+
+/// What the status of a group begins with.
+const GROUP: &str = "Run status group ";
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -53,12 +90,13 @@ enum Section {
     Disks,
 }
 
-pub(super) fn read(text: &Text) -> Result<Run, InputError> {
+/// Reads the run on some lines of a text.
+pub(super) fn read(text: &Text, lines: Range<usize>) -> Result<Run, InputError> {
     let mut reader = Reader::default();
-    for index in 0..text.len() {
+    for index in lines.clone() {
         reader.line(Line::of(text, index))?;
     }
-    reader.check_end(text)?;
+    reader.check_end(text, lines.end)?;
     reader.run(text)
 }
 
@@ -66,13 +104,10 @@ impl Reader {
     fn line(&mut self, line: Line<'_>) -> Result<(), InputError> {
         let text = line.text;
         if header::is_one(text) {
-            if self.section != Section::Head {
-                *self = Self { accounts: self.accounts, ..Self::default() };
-            }
             self.headers.push(header::read(line)?);
         } else if block::begins(text) {
             self.begin_block(Block::begin(line)?);
-        } else if let Some(rest) = text.strip_prefix("Run status group ") {
+        } else if let Some(rest) = text.strip_prefix(GROUP) {
             self.section = Section::Groups;
             let number = rest.split_whitespace().next().unwrap_or_default();
             self.groups.push(Group { number: line.read(number, |text| text.parse().ok())?, kinds: Vec::new() });
@@ -134,36 +169,60 @@ impl Reader {
         self.blocks.push(block);
     }
 
+    /// Whether results are followed by other text instead of the status of their groups.
+    fn is_excerpt(&self, text: &Text, end: usize) -> bool {
+        let Some(last) = self.blocks.last().filter(|_| self.blocks.iter().all(Block::has_transfers)) else {
+            return false;
+        };
+        // A line without an end may be any line that was cut off.
+        let whole = if text.ended || end < text.len() { end } else { end.saturating_sub(1) };
+        let foreign = |line: &str| !line.is_empty() && !block::is_of_result(line) && !GROUP.starts_with(line);
+        end < text.len() || (last.begins + 1..whole).any(|index| foreign(text.line(index).trim()))
+    }
+
     /// Refuses an account that is cut off.
-    fn check_end(&self, text: &Text) -> Result<(), InputError> {
+    fn check_end(&mut self, text: &Text, end: usize) -> Result<(), InputError> {
+        let cut_off = |what: &str, remedy: &str| Err(text.cut_off(end, what, remedy));
         if self.blocks.is_empty() {
-            return Err(text.cut_off("the output is cut off before the first result", REMEDY));
+            return cut_off("the output is cut off before the first result", REMEDY);
+        }
+        if self.groups.is_empty() && self.is_excerpt(text, end) {
+            self.notes.push(Note { job: None, text: EXCERPT.to_owned() });
+            return Ok(());
         }
         for block in &self.blocks {
             let group = self.groups.iter().find(|group| group.number == block.result.group);
             let Some(group) = group else {
                 let what = format!("the output is cut off before `Run status group {}`", block.result.group);
-                return Err(text.cut_off(what, PART));
+                return cut_off(&what, PART);
             };
             let used = block.measured().kinds().filter(|(_, result)| result.runtime_ns > 0);
             if let Some((kind, _)) = used.into_iter().find(|(kind, _)| !group.kinds.contains(kind)) {
                 let what = format!("the status of group {} is cut off before `{}`", group.number, kind.name());
-                return Err(text.cut_off(what, PART));
+                return cut_off(&what, PART);
             }
         }
-        let last = Line::of(text, text.len().saturating_sub(1));
+        let last = Line::of(text, end.saturating_sub(1));
         let recognised = |line: Line<'_>| match self.section {
             Section::Groups => matches!(closing::group(line), Ok(Some(_))) || line.text.starts_with("Run status"),
             _ => matches!(closing::disk(line), Ok(Some(_))),
         };
-        if !text.ended && !last.text.is_empty() && last.source.line(last.index).starts_with("  ") && !recognised(last) {
-            return Err(text.cut_off("the output is cut off in the middle of a line", PART));
+        if end == text.len()
+            && !text.ended
+            && !last.text.is_empty()
+            && last.source.line(last.index).starts_with("  ")
+            && !recognised(last)
+        {
+            return cut_off("the output is cut off in the middle of a line", PART);
         }
         Ok(())
     }
 
     fn run(mut self, text: &Text) -> Result<Run, InputError> {
-        let blocks = std::mem::take(&mut self.blocks);
+        let mut blocks = std::mem::take(&mut self.blocks);
+        // What a client makes of all its servers is in their results already.
+        let several = blocks.len() > 1;
+        blocks.retain(|block| !several || block.result.name != fio::ALL_CLIENTS);
         let taken = blocks.first().map_or("", |block| text.line(block.begins));
         let taken_unix_ms = closing::ctime_ms(taken).unwrap_or(0);
         let begins = blocks.first().map_or(0, |block| block.begins);
@@ -236,7 +295,8 @@ impl Reader {
         let of_group = |header: &&Header| header.group == block.result.group;
         let header = self.headers.iter().find(|header| of_group(header) && header.name == block.result.name);
         let reads_back = |kind| header.is_some_and(|header| kind == Kind::Read && !header.issues(kind));
-        block.finish(line, reads_back)?;
+        block.finish(line, self.groups.is_empty(), reads_back)?;
+        let header = header.filter(|header| header.fits(block.measured()));
         let name = block.result.name.clone();
         let mut notes = Vec::new();
         if block.mixed {
@@ -248,12 +308,15 @@ impl Reader {
         let mut job = block.result;
         job.number = number as u32;
         let alone = results.iter().filter(|(group, ..)| *group == job.group).count() == 1;
-        let together: Vec<&Header> = self.headers.iter().filter(|header| alone && header.group == job.group).collect();
+        let fits = |header: &&Header| alone && header.group == job.group && header.fits(&job.result);
+        let together: Vec<&Header> = self.headers.iter().filter(fits).collect();
         job.declared = declared(&job, header.map(|header| &header.declared), &together);
         job.result.quoted_shares.get_or_insert_with(LatencyShares::default);
         Ok(job)
     }
 }
+
+const EXCERPT: &str = "the output ends before the status of its groups: other jobs of the run may be missing";
 
 const PART: &str = "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`";
 
@@ -261,12 +324,17 @@ const PART: &str = "give the whole output, or its figures: `--claim 'iops=10k,la
 fn declared(job: &JobResult, header: Option<&Declared>, together: &[&Header]) -> Declared {
     let printed = &job.declared;
     let workers = u64::from(job.workers);
+    // Without a header, what the result tells; nothing where it has no depths.
+    let iodepth = match printed.iodepth {
+        0 if job.result.depth.total > 0 => fio::Depth::of(&job.result.depth.percent(), &job.result).iodepth,
+        iodepth => iodepth,
+    };
     let own = header.cloned().unwrap_or_else(|| Declared {
-        iodepth: printed.iodepth.max(1),
-        iodepth_effective: printed.iodepth.max(1),
+        iodepth,
+        iodepth_effective: iodepth,
         numjobs: job.workers,
         device: true,
-        queues: printed.iodepth > 1,
+        queues: iodepth > 1,
         kb_base: 1024,
         header_only: true,
         ..Declared::default()

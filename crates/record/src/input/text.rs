@@ -1,6 +1,6 @@
 //! Text as lines, and numbers as they were printed.
 
-use super::{InputError, foreign};
+use super::{InputError, foreign, prefix};
 
 /// A text without what terminals do with it: colours, and lines that were written over.
 #[derive(Debug)]
@@ -28,9 +28,11 @@ impl Text {
             lines: Vec::new(),
             ended: raw.ends_with('\n'),
         };
-        for line in raw.lines() {
+        let shown: Vec<String> = raw.lines().map(shown).collect();
+        let prefix = prefix::Prefix::of(&shown);
+        for line in &shown {
             let start = text.whole.len();
-            text.whole.push_str(&shown(line));
+            text.whole.push_str(prefix.as_ref().map_or(line, |prefix| prefix.strip(line)));
             text.lines.push((start, text.whole.len()));
             text.whole.push('\n');
         }
@@ -73,9 +75,9 @@ impl Text {
         self.fault_at(index, column + 1, if inside { part.chars().count() } else { 0 }, what, remedy)
     }
 
-    /// An error at the last line: where a document was cut off.
-    pub(super) fn cut_off(&self, what: impl Into<String>, remedy: impl Into<String>) -> InputError {
-        let last = self.lines().rposition(|line| !line.trim().is_empty()).unwrap_or(0);
+    /// An error at the last line before `end`: where a document was cut off.
+    pub(super) fn cut_off(&self, end: usize, what: impl Into<String>, remedy: impl Into<String>) -> InputError {
+        let last = (0..end.min(self.len())).rev().find(|&index| !self.line(index).trim().is_empty()).unwrap_or(0);
         self.fault_at(last, self.line(last).chars().count() + 1, 0, what, remedy)
     }
 
@@ -128,7 +130,28 @@ fn shown(line: &str) -> String {
             c => shown.push(c),
         }
     }
-    shown
+    if shown.contains('<') { without_tags(&shown) } else { shown }
+}
+
+/// What a page would show of a line of its source.
+fn without_tags(line: &str) -> String {
+    const TAGS: [&str; 10] = ["span", "strong", "b", "i", "em", "font", "code", "pre", "p", "br"];
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        shown.push_str(before);
+        let name =
+            tag[1..].trim_start_matches('/').split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        match tag.find('>') {
+            Some(end) if TAGS.contains(&name) => rest = &tag[end + 1..],
+            _ => {
+                shown.push('<');
+                rest = &tag[1..];
+            }
+        }
+    }
+    shown + rest
 }
 
 /// A number as it was printed.
@@ -179,6 +202,7 @@ mod tests {
         assert_eq!(shown("\u{1b}[35;1m  63.50\u{1b}[0m\u{1b}[34m x"), "  63.50 x");
         assert_eq!(shown("Jobs: 1 [eta 00m:01s]\rJobs: 1 [eta 00m:00s]\r"), "Jobs: 1 [eta 00m:00s]");
         assert_eq!(shown("a\u{1b}"), "a");
+        assert_eq!(shown("<span class=\"x\">iops=21</strong>691, a < b, <x></y>"), "iops=21691, a < b, <x></y>");
         assert_eq!(shown("a\u{1b}[3"), "a");
     }
 

@@ -188,10 +188,10 @@ fn figures(code: Code) -> Entry {
         ),
         Code::FiguresDisagree => of(
             "Figures do not add up",
-            "a printed sum differs from its parts by more than the printed digits allow, or throughput is not operations \
-             x block size",
-            "Tools compute these from the same counters, so they agree to the last printed digit. Text that does not was \
-             edited, or put together from several runs.",
+            "a printed sum differs from its parts by more than the printed digits and the operations in flight allow, or \
+             throughput is not operations x block size",
+            "Bytes are counted at completion and operations at submission, and each mean has latencies that another lacks: \
+             these differ by what was in flight. Text that differs by more was edited, or put together from several runs.",
         ),
         Code::UnitsMixed => of(
             "Decimal and binary units are mixed",

@@ -54,7 +54,7 @@ fn check(fio: &Fio, label: &str, arguments: &[&str]) {
 
 #[track_caller]
 fn read(label: &str, text: &str) -> Run {
-    match read_input(label, text.as_bytes()) {
+    match read_input(label, text.as_bytes(), None) {
         Ok(Input::Run(run)) => *run,
         other => panic!("{label}: {other:?} of\n{text}"),
     }

@@ -1,5 +1,7 @@
 //! The JSON of `iostat -x`.
 
+use std::ops::Range;
+
 use serde_json::{Deserializer, Map, Value};
 
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, number, set_seconds, too_short};
@@ -7,9 +9,9 @@ use crate::input::InputError;
 use crate::input::json::fault;
 use crate::input::text::Text;
 
-/// Reads the documents from a line on; all of them, where several follow one another.
-pub(in crate::input) fn read(text: &Text, line: usize) -> Result<Iostat, InputError> {
-    let body = &text.whole[text.start_of(line)..];
+/// Reads the documents on some lines; all of them, where several follow one another.
+pub(in crate::input) fn read(text: &Text, lines: Range<usize>) -> Result<Iostat, InputError> {
+    let (line, body) = (lines.start, &text.whole[text.start_of(lines.start)..text.start_of(lines.end)]);
     let mut reader =
         Reader { text, iostat: Iostat::default(), device_lines: lines_with(text, line, "\"disk_device\"").into_iter() };
     let mut documents = Deserializer::from_str(body).into_iter::<Value>();
@@ -23,7 +25,7 @@ pub(in crate::input) fn read(text: &Text, line: usize) -> Result<Iostat, InputEr
             {
                 break;
             }
-            Err(error) => return Err(fault(text, line, &error, REMEDY)),
+            Err(error) => return Err(fault(text, lines, &error, REMEDY)),
         }
     }
     let mut iostat = reader.iostat;

@@ -169,7 +169,11 @@ impl Reader {
             columns::set(&mut device, name, figure);
         }
         if index + 1 == text.len() && !text.ended && device.decimals == 0 {
-            return Err(text.cut_off("the last line has no end, so that its last value may be cut off", REMEDY));
+            return Err(text.cut_off(
+                text.len(),
+                "the last line has no end, so that its last value may be cut off",
+                REMEDY,
+            ));
         }
         report.devices.push(device);
         Ok(())
@@ -177,7 +181,7 @@ impl Reader {
 
     fn finish(mut self, text: &Text) -> Result<Iostat, InputError> {
         if self.cpu_follows || self.report.is_some() && !self.has_table {
-            return Err(text.cut_off("the last report is cut off before its devices", REMEDY));
+            return Err(text.cut_off(text.len(), "the last report is cut off before its devices", REMEDY));
         }
         let shorter = match (&self.report, self.iostat.reports.last()) {
             (Some(last), Some(before)) => last.devices.len() < before.devices.len() && begins_like(last, before),
@@ -185,11 +189,15 @@ impl Reader {
             _ => false,
         };
         if shorter && !self.after_blank {
-            return Err(text.cut_off("the last report is cut off before its last device", REMEDY));
+            return Err(text.cut_off(text.len(), "the last report is cut off before its last device", REMEDY));
         }
         self.end_report(text)?;
         if self.iostat.reports.iter().all(|report| report.devices.is_empty()) {
-            return Err(text.cut_off("no report has a device in it", "leave out `-z`, or name the device that is used"));
+            return Err(text.cut_off(
+                text.len(),
+                "no report has a device in it",
+                "leave out `-z`, or name the device that is used",
+            ));
         }
         set_seconds(&mut self.iostat.reports);
         Ok(self.iostat)

@@ -24,6 +24,8 @@ pub(super) struct Block {
     depth_percent: f64,
     /// Whether its counts were read.
     counted: bool,
+    /// Whether it was over before the line that was read last.
+    over: bool,
     pub(super) steady: Option<String>,
 }
 
@@ -62,6 +64,40 @@ pub(super) fn begins(text: &str) -> bool {
     text.contains(": (groupid=") && text.contains(", jobs=")
 }
 
+/// Whether a line may be one of a result's.
+pub(super) fn is_of_result(text: &str) -> bool {
+    const WORDS: [&str; 20] = [
+        "read",
+        "write",
+        "trim",
+        "mixed",
+        "slat",
+        "clat",
+        "lat",
+        "sync",
+        "fsync/fdatasync/sync_file_range",
+        "bw",
+        "iops",
+        "cpu",
+        "IO",
+        "submit",
+        "complete",
+        "issued",
+        "latency",
+        "errors",
+        "steadystate",
+        "Description",
+    ];
+    let word = text.split([' ', ':', '(']).next().unwrap_or_default();
+    text.starts_with('|') || WORDS.contains(&word)
+}
+
+/// The name and the process of a result that begins on a line.
+pub(super) fn process(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.split_once(": (groupid=").filter(|_| begins(text))?;
+    Some((name, rest.split_once("pid=").map_or("", |(_, pid)| pid.split(':').next().unwrap_or(pid))))
+}
+
 impl Block {
     pub(super) fn begin(line: Line<'_>) -> Result<Self, InputError> {
         let (name, rest) = line.text.split_once(": (groupid=").unwrap_or((line.text, ""));
@@ -86,6 +122,7 @@ impl Block {
             cpu_percent: [0.0; 2],
             depth_percent: 0.0,
             counted: false,
+            over: false,
             steady: None,
         })
     }
@@ -94,6 +131,10 @@ impl Block {
     pub(super) fn line(&mut self, line: Line<'_>) -> Result<(), InputError> {
         let text = line.text;
         let word = text.split([' ', ':', '(']).next().unwrap_or_default();
+        self.over |= self.is_repeated(word, text);
+        if self.over {
+            return Ok(());
+        }
         if text.starts_with('|') {
             return self.percentile_cells(line);
         }
@@ -132,6 +173,13 @@ impl Block {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a line says again what was transferred: it is a quotation in the text that follows.
+    fn is_repeated(&self, word: &str, text: &str) -> bool {
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word);
+        let transfers = text.contains("IOPS=") || text.contains("iops=");
+        kind.is_some_and(|kind| transfers && !self.mixed && self.measured().kind(kind).runtime_ns > 0)
     }
 
     fn direction(&mut self, kind: Kind) -> &mut DirectionResult {
@@ -326,7 +374,8 @@ impl Block {
             })
         };
         let (total, short) = (group(&["total="])?, group(&["short="])?);
-        let dropped = group(&["dropped=", "drop="])?;
+        // Not printed before 2.1.5.
+        let dropped = if line.text.contains("drop") { group(&["dropped=", "drop="])? } else { vec![0; 3] };
         for (index, kind) in Kind::ALL.into_iter().enumerate() {
             let direction = self.direction(kind);
             (direction.ios, direction.short_ios, direction.drop_ios) = (total[index], short[index], dropped[index]);
@@ -337,6 +386,9 @@ impl Block {
         if let Some(&syncs) = total.get(3).filter(|syncs| **syncs > 0) {
             self.quote(line, Quoted::Syncs, None, syncs as f64, 1.0);
         }
+        if line.text.starts_with("issued rwt:") {
+            self.widen();
+        }
         let sync = &mut self.result.result.sync;
         let (seen, counted) = (sync.count > 0, total.get(3).copied().unwrap_or(0));
         sync.count = counted;
@@ -344,6 +396,12 @@ impl Block {
         self.result.declared.only_data_syncs = seen && counted == 0;
         self.counted = true;
         Ok(())
+    }
+
+    /// Versions from 2.17 on that print `issued rwt` print wrong digits behind the point: 17.1 for 17.9.
+    fn widen(&mut self) {
+        let with_digit = |quote: &&mut Quote| matches!(quote.what, Quoted::Bytes | Quoted::BytesPerSecond);
+        self.result.quotes.iter_mut().filter(with_digit).for_each(|quote| quote.step *= 10.0);
     }
 
     fn errors(&mut self, line: Line<'_>) -> Result<(), InputError> {
@@ -354,10 +412,19 @@ impl Block {
         Ok(())
     }
 
-    /// What the lines say together. `follows` says whether a kind was used only after the others, to read back.
-    pub(super) fn finish(&mut self, line: Line<'_>, follows: impl Fn(Kind) -> bool) -> Result<(), InputError> {
-        if !self.counted {
+    /// What the lines say together; of an excerpt they need not be all. `follows` says whether a kind was used only after
+    /// the others, to read back.
+    pub(super) fn finish(
+        &mut self,
+        line: Line<'_>,
+        excerpt: bool,
+        follows: impl Fn(Kind) -> bool,
+    ) -> Result<(), InputError> {
+        if !self.counted && !excerpt {
             return Err(line.fault(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
+        }
+        if !self.counted {
+            self.count_by_rate();
         }
         let workers = self.result.workers;
         let measured = &mut self.result.result;
@@ -385,6 +452,21 @@ impl Block {
         Ok(())
     }
 
+    /// Whether it says what was transferred.
+    pub(super) fn has_transfers(&self) -> bool {
+        self.measured().kinds().any(|(_, result)| result.runtime_ns > 0)
+    }
+
+    /// Operations as far as the rate and the runtime tell them.
+    fn count_by_rate(&mut self) {
+        for kind in Kind::ALL {
+            let rate = |quote: &&Quote| quote.what == Quoted::Iops && quote.kind == Some(kind);
+            let iops = self.result.quotes.iter().find(rate).map_or(0.0, |quote| quote.value);
+            let direction = self.direction(kind);
+            direction.ios = rounded(iops * direction.runtime_ns as f64 / 1e9);
+        }
+    }
+
     pub(super) const fn measured(&self) -> &Measured {
         &self.result.result
     }
@@ -402,7 +484,38 @@ fn version_3(line: Line<'_>) -> Result<Transferred, InputError> {
     let (done, _) = behind.split_once(')').ok_or_else(shape)?;
     let (bytes, time) = done.split_once('/').ok_or_else(shape)?;
     let rates = [line.read(first.trim(), |text| rate(text, false))?, line.read(second, |text| rate(text, false))?];
-    Ok((iops, rates.map(Some), line.read(bytes, |text| size(text, false))?, line.read(time, runtime)?))
+    let (bytes, runtime) = (line.read(bytes, |text| size(text, false))?, line.read(time, runtime)?);
+    let (rates, bytes) = carried(rates, bytes, runtime.value / 1e9);
+    Ok((iops, rates.map(Some), bytes, runtime))
+}
+
+/// Versions before 3.29 lose the carry of a fraction that is rounded up to one: they print 19.97 as `19.0`. Of the two
+/// rates and the bytes, those that end in `.0` and agree with another one by being as much more are corrected.
+fn carried(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2], Printed) {
+    /// The rounding of each is at most this part of it.
+    const ALIKE: f64 = 0.007;
+    let lost = |figure: Printed| {
+        let unit = figure.step * 10.0;
+        let units = figure.value / unit;
+        let ends_in_zero = figure.decimals == 1 && (units - units.round()).abs() < 1e-6;
+        ends_in_zero.then_some(Printed { value: figure.value + unit * 0.975, step: unit * 0.05, ..figure })
+    };
+    if seconds <= 0.0 {
+        return (rates, bytes);
+    }
+    let figures = [rates[0], rates[1], bytes.times(1.0 / seconds)];
+    let fixed = figures.map(|figure| {
+        let alike = |a: f64, b: f64| (a / b - 1.0).abs() <= ALIKE;
+        let others = || figures.iter().filter(|other| **other != figure);
+        let agrees = |value: f64| {
+            others().any(|other| alike(value, other.value) || lost(*other).is_some_and(|lost| alike(value, lost.value)))
+        };
+        match lost(figure) {
+            Some(more) if !others().any(|other| alike(figure.value, other.value)) && agrees(more.value) => more,
+            _ => figure,
+        }
+    });
+    ([fixed[0], fixed[1]], fixed[2].times(seconds))
 }
 
 /// `read : io=102400KB, bw=51200KB/s, iops=12800, runt=  2000msec`.

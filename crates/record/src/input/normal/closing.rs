@@ -46,6 +46,10 @@ fn quote(line: Line<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64
 /// means over these (`aggrios=…`), which follow on lines of their own.
 pub(super) fn disk(line: Line<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>, InputError> {
     let Some((name, _)) = line.text.split_once(": ios=") else { return Ok(None) };
+    // Pages break long lines.
+    if line.find("util").is_none() {
+        return Ok(None);
+    }
     let pair = |text: &str| {
         let (read, write) = text.split_once('/')?;
         Some((whole(read)?, whole(write)?))
@@ -59,7 +63,8 @@ pub(super) fn disk(line: Line<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>, Inpu
     let (read_ticks_ms, write_ticks_ms) = line.figure("ticks", pair)?;
     let in_queue_ms = line.figure("in_queue", whole)?;
     let util_percent = line.figure("util", percent)?;
-    if line.text.contains("%, ") {
+    // What is over others goes on with these, perhaps on another line.
+    if line.find("aggrutil").is_some() {
         line.figure("aggrutil", percent)?;
     }
     let util_step = if line.find("util").is_some_and(|util| util.contains('.')) { 1e-4 } else { 1e-2 };

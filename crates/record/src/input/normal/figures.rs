@@ -16,7 +16,8 @@ pub(super) const REMEDY: &str = "give fio's output as fio printed it, or make it
 
 impl<'a> Line<'a> {
     pub(super) fn of(source: &'a Text, index: usize) -> Self {
-        Self { source, index, text: source.line(index).trim() }
+        // Ticks are of a page around it.
+        Self { source, index, text: source.line(index).trim().trim_end_matches('`') }
     }
 
     /// The number of the line, from 1.
@@ -64,14 +65,16 @@ pub(super) fn percent(text: &str) -> Option<f64> {
     plain(text.strip_suffix('%')?).map(|number| number.value)
 }
 
-/// A count with a decimal suffix: `24.1k`.
+/// A count with a decimal suffix: `24.1k`, of version 2 `4122.9K`.
 pub(super) fn count(text: &str) -> Option<Printed> {
     let (number, suffix) = printed(text)?;
-    let power = ["", "k", "M", "G", "T", "P", "E"].iter().position(|known| *known == suffix.trim_end())?;
+    let suffix = if suffix.trim_end() == "K" { "k" } else { suffix.trim_end() };
+    let power = ["", "k", "M", "G", "T", "P", "E"].iter().position(|known| *known == suffix)?;
     Some(number.times(1000_f64.powi(power as i32)))
 }
 
-/// A size in bytes: `2823MiB`, `98.7MB`, of bits where the unit says so; version 2 wrote `KB` for 1024 bytes.
+/// A size in bytes: `2823MiB`, `98.7MB`, of bits where the unit says so; version 2 wrote `KB` for 1024 bytes, and some of
+/// version 3 leave out the `B`.
 pub(super) fn size(text: &str, version_2: bool) -> Option<Printed> {
     let (number, unit) = printed(text)?;
     Some(number.times(unit_bytes(unit.trim(), version_2)?))
@@ -81,14 +84,17 @@ pub(super) fn size(text: &str, version_2: bool) -> Option<Printed> {
 pub(super) fn unit_bytes(unit: &str, version_2: bool) -> Option<f64> {
     let (prefix, factor) = match unit.strip_suffix("bit") {
         Some(prefix) => (prefix, 1.0 / 8.0),
-        None if version_2 => (unit.strip_suffix('B').unwrap_or(unit), 1.0),
-        None => (unit.strip_suffix('B')?, 1.0),
+        None => match unit.strip_suffix('B') {
+            Some(prefix) => (prefix, 1.0),
+            None if version_2 || unit.len() == 2 && unit.ends_with('i') || unit.len() == 1 => (unit, 1.0),
+            None => return None,
+        },
     };
     let power =
         |letters: &str, letter: &str| letters.find(letter).filter(|_| letter.len() == 1).map(|at| at as i32 + 1);
     let multiple = match prefix {
         "" => 1.0,
-        _ if version_2 => 1024_f64.powi(power("KMGTPE", prefix)?),
+        _ if version_2 => 1024_f64.powi(power("KMGTPE", prefix.strip_suffix('i').unwrap_or(prefix))?),
         _ => match prefix.strip_suffix('i') {
             Some(letter) => 1024_f64.powi(power("KMGTPE", letter)?),
             None => 1000_f64.powi(power("kMGTPE", prefix)?),
@@ -97,9 +103,14 @@ pub(super) fn unit_bytes(unit: &str, version_2: bool) -> Option<f64> {
     Some(multiple * factor)
 }
 
-/// Bytes per second: `94.1MiB/s`.
+/// Bytes per second: `94.1MiB/s`; some of version 3 leave out `B/s`.
 pub(super) fn rate(text: &str, version_2: bool) -> Option<Printed> {
-    size(text.trim_end().strip_suffix("/s")?, version_2)
+    let text = text.trim_end();
+    match text.strip_suffix("/s") {
+        Some(size_text) => size(size_text, version_2),
+        None if text.ends_with('B') || version_2 => None,
+        None => size(text, version_2),
+    }
 }
 
 /// A runtime in nanoseconds: `30001msec`.

@@ -3,7 +3,7 @@
 use super::figures::{Line, rounded, size};
 use crate::fio;
 use crate::input::InputError;
-use crate::{Declared, Kind, PerKind, Sizes};
+use crate::{Declared, Kind, Measured, PerKind, Sizes};
 
 /// A job as it was announced.
 #[derive(Clone, Debug)]
@@ -78,6 +78,16 @@ fn range(line: Line<'_>, part: &str, version_2: bool) -> Result<Sizes, InputErro
 }
 
 impl Header {
+    /// Whether it may be of a result: in notes, the announcement of one run is followed by results of another.
+    pub(super) fn fits(&self, result: &Measured) -> bool {
+        /// What short operations and those in flight at the end make of the size.
+        const APART: f64 = 2.0;
+        result.kinds().filter(|(_, result)| result.ios > 0 && result.bytes > 0).all(|(kind, result)| {
+            let (sizes, mean) = (self.declared.block_sizes.of(kind), result.bytes as f64 / result.ios as f64);
+            sizes.max == 0 || (f64::from(sizes.min) / APART..=f64::from(sizes.max) * APART).contains(&mean)
+        })
+    }
+
     /// Whether a kind of operation is one that the job issues, not one with which it reads back.
     pub(super) fn issues(&self, kind: Kind) -> bool {
         let rw = self.declared.rw.as_str();

@@ -1,0 +1,87 @@
+//! What a log, a page or a comment puts in front of each line of fio's output.
+
+/// A prefix, with any number for each number and any blanks for blanks.
+#[derive(Debug)]
+pub(super) struct Prefix(Vec<Piece>);
+
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    Number,
+    Blanks,
+    Sign(char),
+}
+
+/// What begins a line of fio's, behind at least this many blanks.
+const BEGINNINGS: [&str; 6] = [
+    "clat (usec): min=",
+    "clat (nsec): min=",
+    "clat (msec): min=",
+    "lat (usec): min=",
+    "lat (msec): min=",
+    "lat (nsec): min=",
+];
+const BLANKS: &str = "    ";
+
+impl Prefix {
+    /// The prefix of the first line that fio is known to begin with blanks.
+    pub(super) fn of(lines: &[String]) -> Option<Self> {
+        let before = |line: &String| -> Option<usize> {
+            let at = BEGINNINGS.iter().filter_map(|beginning| line.find(beginning)).min()?;
+            line[..at].ends_with(BLANKS).then_some(at)
+        };
+        let (line, at) = lines.iter().find_map(|line| Some((line, before(line)?)))?;
+        let prefix = line[..at].trim_end();
+        (!prefix.trim_start().is_empty()).then(|| Self(pieces(prefix)))
+    }
+
+    /// The line without it, where it has it.
+    pub(super) fn strip<'a>(&self, line: &'a str) -> &'a str {
+        let mut rest = line;
+        for piece in &self.0 {
+            let behind = match piece {
+                Piece::Number => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
+                Piece::Blanks => rest.trim_start(),
+                Piece::Sign(sign) => rest.strip_prefix(*sign).unwrap_or(rest),
+            };
+            if behind.len() == rest.len() {
+                return line;
+            }
+            rest = behind;
+        }
+        rest
+    }
+}
+
+fn pieces(prefix: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for sign in prefix.chars() {
+        let piece = match sign {
+            _ if sign.is_ascii_digit() => Piece::Number,
+            _ if sign.is_whitespace() => Piece::Blanks,
+            sign => Piece::Sign(sign),
+        };
+        if matches!(piece, Piece::Sign(_)) || pieces.last() != Some(&piece) {
+            pieces.push(piece);
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stripped(lines: &[&str]) -> Vec<String> {
+        let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        let prefix = Prefix::of(&lines);
+        lines.iter().map(|line| prefix.as_ref().map_or(line.as_str(), |prefix| prefix.strip(line)).to_owned()).collect()
+    }
+
+    #[test]
+    fn times_and_marks_before_each_line_are_left_out() {
+        let log = ["20:22:23 DEBUG| [stdout] a: (groupid=0", "9:22:24 DEBUG| [stdout]     clat (usec): min=5", "other"];
+        assert_eq!(stripped(&log), [" a: (groupid=0", "     clat (usec): min=5", "other"]);
+        assert_eq!(stripped(&["# x", "#      lat (msec): min=1"]), [" x", "      lat (msec): min=1"]);
+        assert_eq!(stripped(&["a: x", "     clat (usec): min=5"]), ["a: x", "     clat (usec): min=5"]);
+    }
+}

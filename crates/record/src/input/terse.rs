@@ -1,0 +1,339 @@
+//! fio's terse output of versions 3 to 5 of that format: a line of fields for each job, which it prints with `--minimal`
+//! and `--output-format=terse`.
+//!
+//! Counts of operations, depths and block sizes are not in it: operations follow from the IOPS, which fio cut to whole
+//! ones, and the depth from the shares of depths. Fields: fio's HOWTO, "Terse output".
+
+use std::ops::Range;
+
+use super::InputError;
+use super::text::{Printed, Text, printed};
+use crate::{
+    Asked, CpuUse, Declared, DirectionResult, DiskUse, JobResult, Kept, Kind, LatencyShares, LatencyStats, Measured,
+    Note, Outcome, Quote, Quoted, Run, SCHEMA, Samples, Tool, fio,
+};
+
+/// Places for percentiles, used or not.
+const PERCENTILES: usize = 20;
+
+/// What the version of the format decides.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    kinds: usize,
+    /// Whether samples are counted, and those of IOPS printed.
+    samples: bool,
+}
+
+impl Layout {
+    fn of(number: &str) -> Option<Self> {
+        let (kinds, samples) = match number {
+            "3" => (2, false),
+            "4" => (3, false),
+            "5" => (3, true),
+            _ => return None,
+        };
+        Some(Self { kinds, samples })
+    }
+
+    /// Fields before those of devices.
+    const fn fields(self) -> usize {
+        let bandwidth = if self.samples { 11 } else { 5 };
+        5 + self.kinds * (4 + 4 + 4 + PERCENTILES + 4 + bandwidth) + 5 + 7 + 10 + 12
+    }
+}
+
+/// The fields in a line, behind what a log or a page put in front of them.
+fn fields(line: &str) -> &str {
+    let line = line.trim();
+    let begins = |at: usize| {
+        at.checked_sub(1).filter(|&at| line.is_char_boundary(at) && line[at..].starts_with(['3', '4', '5']))
+    };
+    line.find(";fio-").and_then(begins).map_or(line, |at| &line[at..]).trim_end_matches('`')
+}
+
+/// Whether a line is one, whole or not, and of which layout.
+fn layout(line: &str) -> Option<Layout> {
+    let (number, rest) = fields(line).split_once(';')?;
+    Layout::of(number).filter(|_| rest.starts_with("fio-"))
+}
+
+/// The lines of each run. Jobs of one run follow one another; what repeats a job begins another run.
+pub(super) fn runs(text: &Text) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut jobs: Vec<(&str, &str)> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if layout(line).is_none() {
+            continue;
+        }
+        let mut fields = fields(line).split(';').skip(2);
+        let job = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+        match runs.last_mut() {
+            Some(run) if run.end == index && !jobs.contains(&job) => run.end = index + 1,
+            _ => {
+                jobs.clear();
+                runs.push(index..index + 1);
+            }
+        }
+        jobs.push(job);
+    }
+    runs
+}
+
+/// Reads the run on some lines.
+pub(super) fn read(text: &Text, lines: Range<usize>) -> Result<Run, InputError> {
+    let mut run = Run { schema: SCHEMA, outcome: Outcome::Completed, ..Run::default() };
+    for index in lines {
+        let mut fields = Fields::of(text, index)?;
+        let job = fields.job(&mut run)?;
+        run.asked.push(Asked { name: job.name.clone(), group: job.group, declared: job.declared.clone() });
+        run.notes.push(Note { job: Some(job.name.clone()), text: NOTE.to_owned() });
+        if job.error != 0 {
+            run.outcome = Outcome::Failed;
+        }
+        run.jobs.push(JobResult { number: run.jobs.len() as u32, ..job });
+    }
+    Ok(run)
+}
+
+const NOTE: &str =
+    "terse output names no depth, block size or number of jobs: they are estimated from its other figures";
+
+const REMEDY: &str = "give the whole line, or make it anew with `--output-format=json`";
+
+/// The fields of one line that were not read yet.
+struct Fields<'a> {
+    text: &'a Text,
+    index: usize,
+    layout: Layout,
+    fields: std::iter::Peekable<std::str::Split<'a, char>>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(text: &'a Text, index: usize) -> Result<Self, InputError> {
+        let line = fields(text.line(index));
+        let count = line.split(';').count();
+        let layout = layout(line).filter(|layout| count >= layout.fields());
+        let Some(layout) = layout else {
+            let what = format!("the terse line is cut off: it has {count} fields");
+            return Err(text.fault_at(index, text.line(index).chars().count() + 1, 0, what, REMEDY));
+        };
+        Ok(Self { text, index, layout, fields: line.split(';').peekable() })
+    }
+
+    fn next<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
+        let field = self.fields.next().unwrap_or_default();
+        read(field).ok_or_else(|| {
+            let what = format!("`{field}` is not a figure that fio prints here");
+            self.text.fault(self.index, field, what, REMEDY)
+        })
+    }
+
+    fn whole(&mut self) -> Result<u64, InputError> {
+        self.next(|field| field.parse().ok())
+    }
+
+    fn number(&mut self) -> Result<f64, InputError> {
+        self.next(number)
+    }
+
+    fn percent(&mut self) -> Result<f64, InputError> {
+        self.next(|field| number(field.strip_suffix('%')?))
+    }
+
+    fn job(&mut self, run: &mut Run) -> Result<JobResult, InputError> {
+        self.fields.next();
+        let version = self.fields.next().unwrap_or_default();
+        run.tool = Tool { name: "fio".to_owned(), version: version.trim_start_matches("fio-").to_owned() };
+        let name = self.fields.next().unwrap_or_default().to_owned();
+        let group = self.next(|field| field.parse().ok())?;
+        let error = self.next(|field| field.parse().ok())?;
+        let mut job = JobResult { name, group, error, workers: 1, ..JobResult::default() };
+        for kind in Kind::ALL.into_iter().take(self.layout.kinds) {
+            let (result, quotes) = self.direction(kind)?;
+            *direction(&mut job.result, kind) = result;
+            job.quotes.extend(quotes);
+        }
+        let cpu = [self.percent()?, self.percent()?];
+        let [context_switches, major_faults, minor_faults] = [self.whole()?, self.whole()?, self.whole()?];
+        let depths = self.shares::<7>()?;
+        let shares = LatencyShares { us: self.shares()?, ms: self.shares()?, ..LatencyShares::default() };
+        self.rest(run, &mut job)?;
+
+        let result = &mut job.result;
+        result.quoted_shares = Some(shares);
+        result.depth = fio::shares_of(depths.into_iter());
+        let wall_ns = result.kinds().map(|(_, kind)| kind.runtime_ns).max().unwrap_or(0);
+        (result.runtime_ns, result.workers) = (wall_ns, 1);
+        let depth = fio::Depth::of(&depths, result);
+        job.workers = depth.workers;
+        result.workers = depth.workers;
+        result.runtime_ns = wall_ns.saturating_mul(depth.workers.into());
+        let ns = |percent: f64| (percent / 100.0 * result.runtime_ns as f64).round() as u64;
+        result.cpu =
+            CpuUse { user_ns: ns(cpu[0]), system_ns: ns(cpu[1]), context_switches, major_faults, minor_faults };
+        job.declared = declared(&job.result, depth);
+        Ok(job)
+    }
+
+    fn direction(&mut self, kind: Kind) -> Result<(DirectionResult, Vec<Quote>), InputError> {
+        let (kib, kib_per_second, iops, runtime_ms) = (self.whole()?, self.whole()?, self.number()?, self.whole()?);
+        let [submission, service] = [self.latency()?, self.latency()?];
+        let mut quoted = Vec::new();
+        for _ in 0..PERCENTILES {
+            let (percent, us) = self.next(|field| {
+                let (percent, us) = field.split_once("%=")?;
+                Some((number(percent)?, us.parse::<u64>().ok()?))
+            })?;
+            if percent > 0.0 {
+                quoted.push((percent, us.saturating_mul(1000)));
+            }
+        }
+        let latency = self.latency()?;
+        let (bandwidth_kib, iops_samples) = self.samples()?;
+        let runtime_ns = runtime_ms.saturating_mul(1_000_000);
+        // Cut to a whole number: what was meant lies up to one above.
+        let middle = if iops.fract() == 0.0 && iops > 0.0 { iops + 0.5 } else { iops };
+        let ios = (middle * runtime_ms as f64 / 1000.0).round() as u64;
+        let of = |stats: LatencyStats| LatencyStats { count: if stats.max_ns > 0 { ios } else { 0 }, ..stats };
+        let quote = |what, value: f64, step: f64| {
+            let line = u32::try_from(self.index + 1).unwrap_or(u32::MAX);
+            Quote { what, kind: Some(kind), value, step, line, of: None }
+        };
+        let quotes = if runtime_ms == 0 {
+            Vec::new()
+        } else {
+            vec![
+                quote(Quoted::Iops, middle, 1.0),
+                quote(Quoted::BytesPerSecond, (kib_per_second as f64 + 0.5) * 1024.0, 1024.0),
+                quote(Quoted::RuntimeNs, runtime_ns as f64, 1e6),
+            ]
+        };
+        let result = DirectionResult {
+            ios,
+            bytes: kib.saturating_mul(1024),
+            runtime_ns,
+            submission: of(submission),
+            service: LatencyStats { quoted, ..of(service) },
+            latency: of(latency),
+            bandwidth_kib,
+            iops_samples,
+            ..DirectionResult::default()
+        };
+        Ok((result, quotes))
+    }
+
+    /// Least, most, mean and deviation, in microseconds.
+    fn latency(&mut self) -> Result<LatencyStats, InputError> {
+        let [min, max, mean, stddev] = [self.number()?, self.number()?, self.number()?, self.number()?];
+        let whole_ns = |us: f64| (us * 1e3).round() as u64;
+        Ok(LatencyStats {
+            min_ns: whole_ns(min),
+            max_ns: whole_ns(max),
+            mean_ns: mean * 1e3,
+            stddev_ns: stddev * 1e3,
+            ..LatencyStats::default()
+        })
+    }
+
+    /// Bandwidth in KiB/s and IOPS, as they were sampled. Without a count they are nobody's.
+    fn samples(&mut self) -> Result<(Samples, Samples), InputError> {
+        let [min, max] = [self.number()?, self.number()?];
+        self.percent()?;
+        let [mean, stddev] = [self.number()?, self.number()?];
+        if !self.layout.samples {
+            return Ok((Samples::default(), Samples::default()));
+        }
+        let bandwidth = Samples { count: self.whole()?, min, max, mean, stddev };
+        let [min, max, mean, stddev] = [self.number()?, self.number()?, self.number()?, self.number()?];
+        Ok((bandwidth, Samples { count: self.whole()?, min, max, mean, stddev }))
+    }
+
+    fn shares<const N: usize>(&mut self) -> Result<[f64; N], InputError> {
+        let mut shares = [0.0; N];
+        for share in &mut shares {
+            *share = self.percent()?;
+        }
+        Ok(shares)
+    }
+
+    /// Devices, errors that were passed over, and a description.
+    fn rest(&mut self, run: &mut Run, job: &mut JobResult) -> Result<(), InputError> {
+        let rest: Vec<&str> = self.fields.by_ref().collect();
+        let mut rest = &rest[..];
+        while rest.get(8).is_some_and(|util| util.ends_with('%')) {
+            let (disk, behind) = rest.split_at(9);
+            rest = behind;
+            let whole = |at: usize| disk[at].parse().unwrap_or(0);
+            let disk = DiskUse {
+                name: disk[0].to_owned(),
+                read_ios: whole(1),
+                write_ios: whole(2),
+                read_merges: whole(3),
+                write_merges: whole(4),
+                read_ticks_ms: whole(5),
+                write_ticks_ms: whole(6),
+                in_queue_ms: whole(7),
+                util_percent: number(disk[8].trim_end_matches('%')).unwrap_or(0.0),
+                ..DiskUse::default()
+            };
+            // Each line of a run has all of them.
+            if run.disks.iter().all(|known| known.name != disk.name) {
+                run.disks.push(disk);
+            }
+        }
+        if let [errors, first, ..] = rest
+            && let (Ok(errors), Ok(first)) = (errors.parse(), first.parse())
+        {
+            (job.result.errors, job.result.first_error) = (errors, first);
+            job.declared.continue_on_error = true;
+            rest = &rest[2..];
+        }
+        job.description = rest.first().filter(|text| !text.is_empty()).map(|text| (*text).to_owned());
+        Ok(())
+    }
+}
+
+fn direction(result: &mut Measured, kind: Kind) -> &mut DirectionResult {
+    match kind {
+        Kind::Read => &mut result.read,
+        Kind::Write => &mut result.write,
+        Kind::Trim => &mut result.trim,
+    }
+}
+
+/// A number and nothing else; versions before 2.1 printed `-nan` for means of nothing.
+fn number(field: &str) -> Option<f64> {
+    if field.trim_start_matches('-') == "nan" {
+        return Some(0.0);
+    }
+    let (Printed { value, .. }, rest) = printed(field)?;
+    rest.is_empty().then_some(value)
+}
+
+fn declared(result: &Measured, depth: fio::Depth) -> Declared {
+    let workers = u64::from(depth.workers);
+    let any = |of: fn(&DirectionResult) -> &LatencyStats| result.kinds().any(|(_, kind)| of(kind).count > 0);
+    let first = result.kinds().find(|(_, kind)| !kind.service.quoted.is_empty());
+    Declared {
+        device: true,
+        queues: depth.iodepth > 1,
+        iodepth: depth.iodepth,
+        iodepth_effective: depth.iodepth,
+        in_flight_asked: u64::from(depth.iodepth) * workers,
+        in_flight_possible: u64::from(depth.iodepth) * workers,
+        numjobs: depth.workers,
+        kept: Kept {
+            slat: any(|kind| &kind.submission),
+            clat: any(|kind| &kind.service),
+            lat: any(|kind| &kind.latency),
+            clat_percentiles: first.is_some(),
+            ..Kept::default()
+        },
+        percentiles: first
+            .map_or_else(Vec::new, |(_, kind)| kind.service.quoted.iter().map(|(percent, _)| *percent).collect()),
+        disk_util: true,
+        kb_base: 1024,
+        header_only: true,
+        ..Declared::default()
+    }
+}
