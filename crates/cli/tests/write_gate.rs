@@ -334,11 +334,9 @@ fn own_files_and_files_without_data_are_written_again() {
             call(&scratch, &job("run", name)).expect_one_of(&[0, 4]);
         }
     }
-    // By another name, and laid out by the other face.
+    // By another name.
     fs::rename(scratch.path("made"), scratch.path("renamed")).expect("it can be renamed");
     call(&scratch, &job("run", "renamed")).expect_one_of(&[0, 4]);
-    call(&scratch, &job("fio", "of-fio")).expect_code(0);
-    call(&scratch, &job("run", "of-fio")).expect_one_of(&[0, 4]);
     // Another program writes to it later on.
     let modified = std::time::SystemTime::now() + Duration::from_secs(60);
     let file = fs::File::options().append(true).open(scratch.path("renamed")).expect("it is there");
@@ -379,8 +377,58 @@ fn data_without_a_signature_were_overwritten() {
         assert!(outcome.stderr.contains("that Fathom did not write (at byte 0)"), "{}", outcome.stderr);
     }
     assert!(fs::read(scratch.path("image")).expect("it is there").starts_with(b"a database of its own"));
-    call(&scratch, &format!("{} --allow-destroy={}", job("run", &target.path), target.path)).expect_one_of(&[0, 4]);
+    let permitted = format!("{} --allow-destroy={}", job("run", &target.path), target.path);
+    call(&scratch, &permitted).expect_one_of(&[0, 4]);
+    // Zeroed by its owner, it holds nothing.
+    fs::write(&target.path, vec![0; 64 * MIB as usize]).expect("root may");
+    for _ in 0..2 {
+        call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
+    }
+}
+
+/// 692e655 noted all that a device held as its own after it had written 4 KiB to it by permission.
+#[test]
+fn a_small_write_by_permission_made_the_whole_device_its_own() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 16);
+    fs::write(&target.path, vec![0x5a; 16 * MIB as usize]).expect("root may");
+    let small = format!("--name=a --rw=write --bs=4k --size=4k --ioengine=psync --filename={}", target.path);
+    call(&scratch, &format!("run {small} --allow-destroy={}", target.path)).expect_one_of(&[0, 4]);
+    call(&scratch, &format!("fio {small}")).expect_code(0);
+    let outcome = call(&scratch, &format!("run {small}")).expect_code(2);
+    assert!(outcome.stderr.contains("that Fathom did not write"), "{}", outcome.stderr);
+}
+
+/// 692e655 noted what clients of a server wrote as its own, and overwrote it without permission.
+#[test]
+fn what_clients_of_a_server_wrote_was_taken_for_its_own() {
+    require!(Root, NbdTools);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 8);
+    // Known as its own by now.
     call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
+    for (path, size) in [(target.path.as_str(), ""), ("served.img", "--size 8MiB")] {
+        let mut server = command(&scratch, &format!("serve {size} --store file:{path} --run"));
+        run(server.arg("qemu-io -f raw -c 'write -P 0x5a 0 1M' \"$uri\"")).expect_code(0);
+        let outcome = call(&scratch, &job("run", path)).expect_code(2);
+        let reasons = ["that Fathom did not write", "that another program has changed"];
+        assert!(reasons.iter().any(|reason| outcome.stderr.contains(reason)), "{path}: {}", outcome.stderr);
+    }
+}
+
+/// 692e655 noted what `fathom fio` left on any device and in any new file as its own.
+#[test]
+fn what_fio_wrote_to_was_taken_for_its_own() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 8);
+    fs::write(&target.path, vec![0x5a; 8 * MIB as usize]).expect("root may");
+    for path in [target.path.as_str(), "made"] {
+        call(&scratch, &job("fio", path)).expect_code(0);
+        call(&scratch, &job("run", path)).expect_code(2);
+        call(&scratch, &job("fio", path)).expect_code(0);
+    }
 }
 
 #[test]

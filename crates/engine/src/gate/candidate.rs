@@ -35,13 +35,10 @@ impl Candidate<'_> {
     }
 
     /// Admits it where nothing stands against that or it may be destroyed.
-    fn settle(&self, objections: Vec<Objection>) -> Result<bool, Denied> {
-        if objections.is_empty() {
-            return Ok(false);
-        }
-        if self.gate.may_destroy(self.identity) && objections.iter().all(|one| one.permission() <= Permission::Destroy)
-        {
-            return Ok(true);
+    fn settle(&self, objections: Vec<Objection>) -> Result<(), Denied> {
+        let is_permitted = |one: &Objection| one.permission() <= Permission::Destroy;
+        if objections.is_empty() || self.gate.may_destroy(self.identity) && objections.iter().all(is_permitted) {
+            return Ok(());
         }
         Err(self.refused(objections))
     }
@@ -73,13 +70,16 @@ impl Candidate<'_> {
         }
         let bytes = files::device_bytes(&file).map_err(self.failed("find the size of"))?;
         // By fio's rule it does not matter what it holds.
+        let mut own = false;
         if !self.gate.permissions.any_content {
             let found = probe::examine(&mut &file, bytes).map_err(self.failed("look for data on"))?;
-            objections.extend(self.gate.of_content(&found));
+            let of_content = self.gate.of_content(&found);
+            own = of_content.is_empty();
+            objections.extend(of_content);
         }
         self.settle(objections)?;
         let path = self.path.to_owned();
-        Ok(Held { path, identity: self.identity, file: Some(file), claims, own: false, exclusive: is_exclusive })
+        Ok(Held { path, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
     }
 
     /// Claims the other ways to the same medium; returns whether all could be claimed.
