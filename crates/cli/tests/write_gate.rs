@@ -198,14 +198,44 @@ fn without_sys_nothing_was_looked_at() {
     for line in
         [format!("serve --store file:{} --run true", target.path), job("run", &target.path), job("fio", &target.path)]
     {
-        let mut hidden = Command::new("unshare");
-        hidden.args(["--mount", "sh", "-c", "umount -l /sys && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_fathom")]);
-        hidden.args(words(&line)).current_dir(&scratch).env("FATHOM_NO_RECORD", "1");
-        let outcome = run(&mut hidden);
-        assert!(matches!(outcome.code(), Some(1 | 2)), "{line}: {outcome:#?}");
-        assert!(outcome.stderr.contains("/sys"), "{line}: {}", outcome.stderr);
+        expect_refused_without_sys(&scratch, &line);
         assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "{line} overwrote it");
     }
+}
+
+/// Hides `/sys` from a command, which must refuse because of that.
+#[track_caller]
+fn expect_refused_without_sys(scratch: &Scratch, line: &str) {
+    let mut hidden = Command::new("unshare");
+    hidden.args(["--mount", "sh", "-c", "umount -l /sys && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_fathom")]);
+    hidden.args(words(line)).current_dir(scratch).env("FATHOM_NO_RECORD", "1");
+    let outcome = run(&mut hidden);
+    assert!(matches!(outcome.code(), Some(1 | 2)), "{line}: {outcome:#?}");
+    assert!(outcome.stderr.contains("/sys"), "{line}: {}", outcome.stderr);
+}
+
+/// 692e655 took the backing file for unused there, and looked at its content under none of these.
+#[test]
+fn without_sys_the_file_of_a_mounted_loop_device_was_overwritten() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 16);
+    tool("mkfs.ext4", &["-q", &target.path]);
+    let mount = Mount::new(&target.path, scratch.path("mounted"));
+    tool("sync", &["--file-system", &scratch.text("mounted")]);
+    let before = fs::read(scratch.path("image")).expect("it can be read");
+    let image = scratch.text("image");
+    for line in [
+        format!("serve --store file:{image} --run true"),
+        job("fio", &image),
+        job("run", &image),
+        format!("{} --allow-overwrite={image}", job("run", &image)),
+        format!("run --name=a --rw=read --size=4k --ioengine=null --events {image}"),
+    ] {
+        expect_refused_without_sys(&scratch, &line);
+        assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "{line} overwrote it");
+    }
+    drop(mount);
 }
 
 /// f52613e wrote to a device that another program had to itself.

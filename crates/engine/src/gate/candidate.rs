@@ -104,7 +104,8 @@ impl Candidate<'_> {
         if let Some(filesystem) = output::kernel_filesystem(&self.seen) {
             return Err(self.refused(vec![Objection::Kernel(filesystem)]));
         }
-        let users = Users::of_file(Path::new(ROOT), self.identity);
+        let bytes = self.seen.metadata().map_err(self.failed("look at"))?.len();
+        let users = Users::of_file(Path::new(ROOT), self.identity, bytes);
         let mut objections: Vec<Objection> = users.found.into_iter().map(Objection::Occupied).collect();
         let file = match self.reopen(Mode::READ_WRITE) {
             Ok(file) => file,
@@ -118,14 +119,15 @@ impl Candidate<'_> {
             objections.push(Objection::Locked);
         }
         let maker = self.maker(&file);
-        let own = maker == Maker::Fathom;
-        if !self.gate.may_overwrite(self.identity) {
+        let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
+        let own = maker == Maker::Fathom || is_empty;
+        // What is not there, or is Fathom's and as it left it, cannot be the data of an unknown user.
+        objections.extend(users.unknown.into_iter().filter(|_| !own).map(Objection::Unknown));
+        if !is_empty && !self.gate.may_overwrite(self.identity) {
             objections.extend(self.of_file_content(&file, maker)?);
         }
         self.settle(objections)?;
-        let is_empty = is_empty(&file).unwrap_or(false);
         let path = self.path.to_owned();
-        let own = own || is_empty;
         Ok(Held { path, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
     }
 
@@ -138,9 +140,6 @@ impl Candidate<'_> {
 
     fn of_file_content(&self, file: &File, maker: Maker) -> Result<Option<Objection>, Denied> {
         let failed = self.failed("look for data in");
-        if is_empty(file).map_err(&failed)? {
-            return Ok(None);
-        }
         let bytes = file.metadata().map_err(&failed)?.len();
         let found = probe::examine(&mut &*file, bytes).map_err(&failed)?;
         if let Some(signature) = found.signatures.first() {

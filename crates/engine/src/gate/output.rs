@@ -56,11 +56,17 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
 
 fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
     let failed = |error: io::Error| Denied::from(Error::file("open", path, &error));
-    let identity = Identity::of(&seen.metadata().map_err(failed)?);
+    let metadata = seen.metadata().map_err(failed)?;
+    let identity = Identity::of(&metadata);
     let objections = match identity {
         Identity::File { .. } => match kernel_filesystem(seen) {
             Some(filesystem) => vec![Objection::Kernel(filesystem)],
-            None => Users::of_file(Path::new(ROOT), identity).found.into_iter().map(Objection::Occupied).collect(),
+            None => {
+                let users = Users::of_file(Path::new(ROOT), identity, metadata.len());
+                // An empty file has nothing to lose.
+                let unknown = users.unknown.into_iter().filter(|_| metadata.len() > 0).map(Objection::Unknown);
+                users.found.into_iter().map(Objection::Occupied).chain(unknown).collect()
+            }
         },
         Identity::Block(_) => vec![Objection::Unknown("it is a block device, and results go into files".to_owned())],
         Identity::Character(number) if !swallows(number) && !is_terminal(number) => vec![Objection::Character],
