@@ -171,6 +171,22 @@ fn results_were_written_onto_devices() {
     assert!(kernel.stderr.contains("proc filesystem"), "{}", kernel.stderr);
 }
 
+/// 692e655 opened pipes for reading too: it did not wait for their readers, and what it wrote was lost with exit code 0.
+#[test]
+fn results_in_a_pipe_were_lost() {
+    let scratch = Scratch::new();
+    let pipe = scratch.text("x.json");
+    tool("mkfifo", &[&pipe]);
+    let line = "run --name=a --rw=read --size=4k --ioengine=null -o x.json";
+    let writer = Running::start(&mut command(&scratch, line));
+    std::thread::sleep(Duration::from_millis(500));
+    let read = tool("cat", &[&pipe]);
+    writer.end().expect_code(0);
+    assert!(read.starts_with('{') && read.trim_end().ends_with('}'), "{read}");
+    let outcome = call(&scratch, line).expect_code(2);
+    assert!(outcome.stderr.contains("no program has opened this pipe for reading"), "{}", outcome.stderr);
+}
+
 /// f52613e wrote its results over the data that it measured.
 #[test]
 fn results_went_into_the_file_that_was_measured() {
