@@ -31,7 +31,7 @@ pub use identity::Identity;
 pub use locks::Sharing;
 pub(crate) use locks::lock_for_reading;
 pub use objection::{Denied, Objection, Permission, Refusal};
-pub(crate) use open::Mode;
+pub(crate) use open::{Mode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;
 
