@@ -175,15 +175,17 @@ fn results_were_written_onto_devices() {
 #[test]
 fn results_in_a_pipe_were_lost() {
     let scratch = Scratch::new();
-    let pipe = scratch.text("x.json");
+    let pipe = scratch.text("pipe");
     tool("mkfifo", &[&pipe]);
-    let line = "run --name=a --rw=read --size=4k --ioengine=null -o x.json";
-    let writer = Running::start(&mut command(&scratch, line));
-    std::thread::sleep(Duration::from_millis(500));
-    let read = tool("cat", &[&pipe]);
-    writer.end().expect_code(0);
-    assert!(read.starts_with('{') && read.trim_end().ends_with('}'), "{read}");
-    let outcome = call(&scratch, line).expect_code(2);
+    let read = "--name=a --rw=read --size=4k --ioengine=null";
+    for line in [format!("run {read} --events pipe"), format!("fio {read} --output=pipe")] {
+        let writer = Running::start(&mut command(&scratch, &line));
+        std::thread::sleep(Duration::from_millis(500));
+        let text = tool("cat", &[&pipe]);
+        writer.end().expect_code(0);
+        assert!(text.ends_with('\n') && text.len() > 100, "{line}: {text}");
+    }
+    let outcome = call(&scratch, &format!("run {read} --events pipe")).expect_code(2);
     assert!(outcome.stderr.contains("no program has opened this pipe for reading"), "{}", outcome.stderr);
 }
 
@@ -383,25 +385,56 @@ fn own_files_and_files_without_data_are_written_again() {
     // By another name.
     fs::rename(scratch.path("made"), scratch.path("renamed")).expect("it can be renamed");
     call(&scratch, &job("run", "renamed")).expect_one_of(&[0, 4]);
-    // Another program writes to it later on.
-    let modified = std::time::SystemTime::now() + Duration::from_secs(60);
-    let file = fs::File::options().append(true).open(scratch.path("renamed")).expect("it is there");
-    file.set_modified(modified).expect("its times can be set");
-    let outcome = call(&scratch, &job("run", "renamed")).expect_code(2);
+    // Another program writes to it, a little later or a good deal.
+    for (name, later) in [("renamed", Duration::from_millis(4)), ("hole", Duration::from_secs(1))] {
+        let file = fs::File::options().append(true).open(scratch.path(name)).expect("it is there");
+        let modified = file.metadata().and_then(|metadata| metadata.modified()).expect("it has times");
+        file.set_modified(modified + later).expect("its times can be set");
+        let outcome = call(&scratch, &job("run", name)).expect_code(2);
+        assert!(outcome.stderr.contains("another program has changed"), "{}", outcome.stderr);
+    }
+}
+
+/// 692e655 overwrote a file of its own that another program had rewritten within two seconds.
+#[test]
+fn a_file_that_was_rewritten_at_once_was_overwritten() {
+    let scratch = Scratch::new();
+    call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
+    fs::write(scratch.path("made"), b"precious").expect("it can be written");
+    let outcome = call(&scratch, &job("run", "made")).expect_code(2);
     assert!(outcome.stderr.contains("another program has changed"), "{}", outcome.stderr);
+    assert_eq!(fs::read(scratch.path("made")).expect("it is there"), b"precious");
+}
+
+/// Kills a run of this job once the file `made` has been laid out or written to for a while.
+fn kill(scratch: &Scratch, job: &str) {
+    let running = Running::start(&mut command(scratch, &format!("{job} --time_based --runtime=20")));
+    while fs::metadata(scratch.path("made")).map_or(0, |metadata| metadata.len()) < MIB {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    running.signal("KILL");
+    running.end();
 }
 
 #[test]
-fn a_killed_run_leaves_a_file_that_is_still_its_own() {
+fn a_killed_run_that_did_not_write_leaves_a_file_that_is_still_its_own() {
     let scratch = Scratch::new();
-    let line = format!("{} --time_based --runtime=20", job("run", "made"));
-    let running = Running::start(&mut command(&scratch, &line));
-    while fs::metadata(scratch.path("made")).map_or(0, |metadata| metadata.len()) == 0 {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    running.signal("KILL");
-    running.end();
+    kill(&scratch, "run --name=a --rw=read --size=1m --ioengine=psync --filename=made");
     call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
+    call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
+}
+
+/// 692e655 took all content for its own that a file came to hold after a run that wrote to it was killed.
+#[test]
+fn content_after_a_killed_run_was_overwritten() {
+    let scratch = Scratch::new();
+    kill(&scratch, &job("run", "made"));
+    fs::write(scratch.path("made"), b"precious").expect("it can be written");
+    let outcome = call(&scratch, &job("run", "made")).expect_code(2);
+    assert!(outcome.stderr.contains("of a run of Fathom that was killed"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--allow-overwrite=made"), "{}", outcome.stderr);
+    assert_eq!(fs::read(scratch.path("made")).expect("it is there"), b"precious");
 }
 
 /// f52613e knew a device's data by signatures alone.
@@ -454,7 +487,8 @@ fn what_clients_of_a_server_wrote_was_taken_for_its_own() {
     let target = device(&scratch, "image", 8);
     // Known as its own by now.
     call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
-    for (path, size) in [(target.path.as_str(), ""), ("served.img", "--size 8MiB")] {
+    call(&scratch, &job("run", "own.img")).expect_one_of(&[0, 4]);
+    for (path, size) in [(target.path.as_str(), ""), ("served.img", "--size 8MiB"), ("own.img", "")] {
         let mut server = command(&scratch, &format!("serve {size} --store file:{path} --run"));
         run(server.arg("qemu-io -f raw -c 'write -P 0x5a 0 1M' \"$uri\"")).expect_code(0);
         let outcome = call(&scratch, &job("run", path)).expect_code(2);

@@ -194,6 +194,7 @@ impl Writer<'_> {
             undo(&file, layout, (!is_new).then_some(from));
             return Err(error);
         }
+        self.gate.mark_laid_out(&permit, &file);
         Ok(if is_new { Laid::Created } else { Laid::Extended(from) })
     }
 

@@ -5,9 +5,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use super::filesystem::kernel_filesystem;
 use super::identity::Identity;
 use super::mark::{self, Maker};
-use super::objection::{Denied, Objection, Permission, Refusal};
+use super::objection::{Denied, Objection, Origin, Permission, Refusal};
 use super::open::{self, Mode};
 use super::permit::Held;
 use super::users::{self, Users};
@@ -101,7 +102,7 @@ impl Candidate<'_> {
     }
 
     pub(super) fn file(&self) -> Result<Held, Denied> {
-        if let Some(filesystem) = output::kernel_filesystem(&self.seen) {
+        if let Some(filesystem) = kernel_filesystem(&self.seen) {
             return Err(self.refused(vec![Objection::Kernel(filesystem)]));
         }
         let bytes = self.seen.metadata().map_err(self.failed("look at"))?.len();
@@ -133,7 +134,9 @@ impl Candidate<'_> {
 
     fn maker(&self, file: &File) -> Maker {
         match mark::maker(file) {
-            Maker::Other if self.gate.ledger.as_ref().is_some_and(|ledger| ledger.knows_file(file)) => Maker::Fathom,
+            Maker::Foreign(_) if self.gate.ledger.as_ref().is_some_and(|ledger| ledger.knows_file(file)) => {
+                Maker::Fathom
+            }
             maker => maker,
         }
     }
@@ -142,16 +145,14 @@ impl Candidate<'_> {
         let failed = self.failed("look for data in");
         let bytes = file.metadata().map_err(&failed)?.len();
         let found = probe::examine(&mut &*file, bytes).map_err(&failed)?;
-        if let Some(signature) = found.signatures.first() {
-            return Ok(Some(Objection::Foreign {
-                bytes,
-                kind: Some(signature.name),
-                written_since: maker != Maker::Other,
-            }));
-        }
-        let written_since = maker == Maker::WrittenSince;
-        let foreign = Objection::Foreign { bytes, kind: kind_of(file), written_since };
-        Ok((maker != Maker::Fathom).then_some(foreign))
+        let signature = found.signatures.first().map(|signature| signature.name);
+        let origin = match maker {
+            Maker::Foreign(origin) => origin,
+            // Fathom writes no filesystem.
+            Maker::Fathom if signature.is_some() => Origin::Changed,
+            Maker::Fathom => return Ok(None),
+        };
+        Ok(Some(Objection::Foreign { bytes, kind: signature.or_else(|| kind_of(file)), origin }))
     }
 
     pub(super) fn character(&self, number: probe::Number) -> Result<Held, Denied> {

@@ -10,6 +10,7 @@
 //! beyond what they hold ([`Gate::admit_export`]).
 
 mod candidate;
+mod filesystem;
 mod identity;
 mod ledger;
 mod locks;
@@ -30,7 +31,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use identity::Identity;
 pub use locks::Sharing;
 pub(crate) use locks::lock_for_reading;
-pub use objection::{Denied, Objection, Permission, Refusal};
+pub use objection::{Denied, Objection, Origin, Permission, Refusal};
 pub(crate) use open::{Mode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;
@@ -250,7 +251,7 @@ impl Gate {
         state.begun = true;
         for permit in state.admitted.values().filter(|permit| permit.held().own) {
             if let (Some(file), Identity::File { .. }) = (&permit.held().file, permit.held().identity) {
-                // Where there are no extended attributes the ledger knows it.
+                // Without extended attributes the ledger knows it, unless it is written to and the run is killed.
                 let _ = mark::begin(file);
             }
         }
@@ -312,13 +313,26 @@ impl Gate {
         objections
     }
 
-    /// Marks a file as one that Fathom made, where Fathom alone writes to it.
+    /// Marks a file that Fathom made and is about to write to, where Fathom alone writes to it. Without extended attributes
+    /// there is no mark until the run ends.
     fn mark_new(&self, file: &File) {
-        if self.permissions.marks_own
-            && mark::begin(file).is_err()
+        if self.permissions.marks_own {
+            let _ = mark::begin(file);
+        }
+    }
+
+    /// Marks a file that was laid out, so that it is known for Fathom's if the run is killed before it writes to the file.
+    pub(crate) fn mark_laid_out(&self, permit: &Permit, file: &File) {
+        if permit.held().own {
+            self.mark_new(file);
+        }
+    }
+
+    /// Marks a file as Fathom left it. One that is not known later has to be permitted then: nothing is lost.
+    fn mark_written(&self, file: &File) {
+        if mark::finish(file).is_err()
             && let Some(ledger) = &self.ledger
         {
-            // A file that is not known later has to be permitted then: nothing is lost.
             let _ = ledger.add_file(file);
         }
     }
@@ -341,8 +355,8 @@ impl Gate {
             let Held { file, identity, own, exclusive, .. } = permit.held();
             let opened = || permit.open(Mode::READ_WRITE).ok();
             match (identity, file) {
-                (Identity::File { .. }, Some(file)) if *own => drop(mark::finish(file)),
-                (Identity::File { .. }, None) if *own => drop(opened().map(|file| mark::finish(&file))),
+                (Identity::File { .. }, Some(file)) if *own => self.mark_written(file),
+                (Identity::File { .. }, None) if *own => drop(opened().map(|file| self.mark_written(&file))),
                 (Identity::Block(_), Some(device)) if *own && *exclusive => self.remember(device),
                 _ => {}
             }

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::filesystem::kernel_filesystem;
 use super::identity::Identity;
 use super::locks::{self, Sharing};
 use super::objection::{Objection, Refusal};
@@ -163,36 +163,6 @@ pub(super) fn is_among_devices(path: &Path) -> bool {
     (below && (same || !is_own_filesystem)) || (same && is_own_filesystem && !home.starts_with("/dev/shm"))
 }
 
-/// The filesystem of a file, where that is one by which the kernel is read and set up (`statfs(2)`).
-pub(super) fn kernel_filesystem(file: &File) -> Option<&'static str> {
-    // SAFETY: all zeroes is a valid `statfs64`, which is plain data.
-    let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
-    // SAFETY: the call writes `facts`, which outlives it.
-    if unsafe { libc::fstatfs64(file.as_raw_fd(), &raw mut facts) } < 0 {
-        return None;
-    }
-    let magic = facts.f_type as u64 & 0xffff_ffff;
-    KERNEL_FILESYSTEMS.iter().find(|(number, _)| *number == magic).map(|(_, name)| *name)
-}
-
-/// Numbers of `linux/magic.h`.
-const KERNEL_FILESYSTEMS: &[(u64, &str)] = &[
-    (0x9fa0, "proc filesystem"),
-    (0x6265_6572, "sysfs filesystem"),
-    (0x6462_6720, "debugfs filesystem"),
-    (0x7472_6163, "tracefs filesystem"),
-    (0x0027_e0eb, "cgroup filesystem"),
-    (0x6367_7270, "cgroup2 filesystem"),
-    (0x6265_6570, "configfs filesystem"),
-    (0x7363_6673, "securityfs filesystem"),
-    (0xde5e_81e4, "efivarfs filesystem"),
-    (0xf97c_ff8c, "selinuxfs filesystem"),
-    (0xcafe_4a11, "bpf filesystem"),
-    (0x4249_4e4d, "binfmt_misc filesystem"),
-    (0x6165_676c, "pstore filesystem"),
-    (0x6e73_6673, "namespace filesystem"),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,14 +175,6 @@ mod tests {
         for path in ["/dev/shm/x", "/tmp/x", "/tmp/dev/x", "/dev/shm/a/b"] {
             assert!(!is_among_devices(Path::new(path)), "{path}");
         }
-    }
-
-    #[test]
-    fn files_of_the_kernel_are_known_by_their_filesystem() {
-        let of = |path: &str| kernel_filesystem(&open::look(Path::new(path)).unwrap());
-        assert_eq!(of("/proc/sys/vm/swappiness"), Some("proc filesystem"));
-        assert_eq!(of("/sys/kernel/mm"), Some("sysfs filesystem"));
-        assert_eq!(of("/tmp"), None);
     }
 
     fn scratch(name: &str) -> std::path::PathBuf {
