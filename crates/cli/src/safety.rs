@@ -11,9 +11,10 @@ use workload::Operations;
 use crate::home;
 use crate::members::Member;
 
-/// The write gate of one command.
+/// The write gate of `run`, `sweep` and `suite`, whose data are all Fathom's: what they leave is marked as its own.
 pub(crate) fn gate(destroy: &[PathBuf], overwrite: &[PathBuf]) -> Arc<Gate> {
-    open(Permissions { destroy: destroy.to_vec(), overwrite: overwrite.to_vec(), ..Permissions::default() })
+    let (destroy, overwrite) = (destroy.to_vec(), overwrite.to_vec());
+    open(Permissions { destroy, overwrite, marks_own: true, ..Permissions::default() })
 }
 
 /// The write gate of a server, whose files are its clients'.

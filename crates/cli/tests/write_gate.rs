@@ -171,6 +171,24 @@ fn results_were_written_onto_devices() {
     assert!(kernel.stderr.contains("proc filesystem"), "{}", kernel.stderr);
 }
 
+/// 692e655 opened pipes for reading too: it did not wait for their readers, and what it wrote was lost with exit code 0.
+#[test]
+fn results_in_a_pipe_were_lost() {
+    let scratch = Scratch::new();
+    let pipe = scratch.text("pipe");
+    tool("mkfifo", &[&pipe]);
+    let read = "--name=a --rw=read --size=4k --ioengine=null";
+    for line in [format!("run {read} --events pipe"), format!("fio {read} --output=pipe")] {
+        let writer = Running::start(&mut command(&scratch, &line));
+        std::thread::sleep(Duration::from_millis(500));
+        let text = tool("cat", &[&pipe]);
+        writer.end().expect_code(0);
+        assert!(text.ends_with('\n') && text.len() > 100, "{line}: {text}");
+    }
+    let outcome = call(&scratch, &format!("run {read} --events pipe")).expect_code(2);
+    assert!(outcome.stderr.contains("no program has opened this pipe for reading"), "{}", outcome.stderr);
+}
+
 /// f52613e wrote its results over the data that it measured.
 #[test]
 fn results_went_into_the_file_that_was_measured() {
@@ -198,14 +216,44 @@ fn without_sys_nothing_was_looked_at() {
     for line in
         [format!("serve --store file:{} --run true", target.path), job("run", &target.path), job("fio", &target.path)]
     {
-        let mut hidden = Command::new("unshare");
-        hidden.args(["--mount", "sh", "-c", "umount -l /sys && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_fathom")]);
-        hidden.args(words(&line)).current_dir(&scratch).env("FATHOM_NO_RECORD", "1");
-        let outcome = run(&mut hidden);
-        assert!(matches!(outcome.code(), Some(1 | 2)), "{line}: {outcome:#?}");
-        assert!(outcome.stderr.contains("/sys"), "{line}: {}", outcome.stderr);
+        expect_refused_without_sys(&scratch, &line);
         assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "{line} overwrote it");
     }
+}
+
+/// Hides `/sys` from a command, which must refuse because of that.
+#[track_caller]
+fn expect_refused_without_sys(scratch: &Scratch, line: &str) {
+    let mut hidden = Command::new("unshare");
+    hidden.args(["--mount", "sh", "-c", "umount -l /sys && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_fathom")]);
+    hidden.args(words(line)).current_dir(scratch).env("FATHOM_NO_RECORD", "1");
+    let outcome = run(&mut hidden);
+    assert!(matches!(outcome.code(), Some(1 | 2)), "{line}: {outcome:#?}");
+    assert!(outcome.stderr.contains("/sys"), "{line}: {}", outcome.stderr);
+}
+
+/// 692e655 took the backing file for unused there, and looked at its content under none of these.
+#[test]
+fn without_sys_the_file_of_a_mounted_loop_device_was_overwritten() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 16);
+    tool("mkfs.ext4", &["-q", &target.path]);
+    let mount = Mount::new(&target.path, scratch.path("mounted"));
+    tool("sync", &["--file-system", &scratch.text("mounted")]);
+    let before = fs::read(scratch.path("image")).expect("it can be read");
+    let image = scratch.text("image");
+    for line in [
+        format!("serve --store file:{image} --run true"),
+        job("fio", &image),
+        job("run", &image),
+        format!("{} --allow-overwrite={image}", job("run", &image)),
+        format!("run --name=a --rw=read --size=4k --ioengine=null --events {image}"),
+    ] {
+        expect_refused_without_sys(&scratch, &line);
+        assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "{line} overwrote it");
+    }
+    drop(mount);
 }
 
 /// f52613e wrote to a device that another program had to itself.
@@ -334,30 +382,59 @@ fn own_files_and_files_without_data_are_written_again() {
             call(&scratch, &job("run", name)).expect_one_of(&[0, 4]);
         }
     }
-    // By another name, and laid out by the other face.
+    // By another name.
     fs::rename(scratch.path("made"), scratch.path("renamed")).expect("it can be renamed");
     call(&scratch, &job("run", "renamed")).expect_one_of(&[0, 4]);
-    call(&scratch, &job("fio", "of-fio")).expect_code(0);
-    call(&scratch, &job("run", "of-fio")).expect_one_of(&[0, 4]);
-    // Another program writes to it later on.
-    let modified = std::time::SystemTime::now() + Duration::from_secs(60);
-    let file = fs::File::options().append(true).open(scratch.path("renamed")).expect("it is there");
-    file.set_modified(modified).expect("its times can be set");
-    let outcome = call(&scratch, &job("run", "renamed")).expect_code(2);
+    // Another program writes to it, a little later or a good deal.
+    for (name, later) in [("renamed", Duration::from_millis(4)), ("hole", Duration::from_secs(1))] {
+        let file = fs::File::options().append(true).open(scratch.path(name)).expect("it is there");
+        let modified = file.metadata().and_then(|metadata| metadata.modified()).expect("it has times");
+        file.set_modified(modified + later).expect("its times can be set");
+        let outcome = call(&scratch, &job("run", name)).expect_code(2);
+        assert!(outcome.stderr.contains("another program has changed"), "{}", outcome.stderr);
+    }
+}
+
+/// 692e655 overwrote a file of its own that another program had rewritten within two seconds.
+#[test]
+fn a_file_that_was_rewritten_at_once_was_overwritten() {
+    let scratch = Scratch::new();
+    call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
+    fs::write(scratch.path("made"), b"precious").expect("it can be written");
+    let outcome = call(&scratch, &job("run", "made")).expect_code(2);
     assert!(outcome.stderr.contains("another program has changed"), "{}", outcome.stderr);
+    assert_eq!(fs::read(scratch.path("made")).expect("it is there"), b"precious");
+}
+
+/// Kills a run of this job once the file `made` has been laid out or written to for a while.
+fn kill(scratch: &Scratch, job: &str) {
+    let running = Running::start(&mut command(scratch, &format!("{job} --time_based --runtime=20")));
+    while fs::metadata(scratch.path("made")).map_or(0, |metadata| metadata.len()) < MIB {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    running.signal("KILL");
+    running.end();
 }
 
 #[test]
-fn a_killed_run_leaves_a_file_that_is_still_its_own() {
+fn a_killed_run_that_did_not_write_leaves_a_file_that_is_still_its_own() {
     let scratch = Scratch::new();
-    let line = format!("{} --time_based --runtime=20", job("run", "made"));
-    let running = Running::start(&mut command(&scratch, &line));
-    while fs::metadata(scratch.path("made")).map_or(0, |metadata| metadata.len()) == 0 {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    running.signal("KILL");
-    running.end();
+    kill(&scratch, "run --name=a --rw=read --size=1m --ioengine=psync --filename=made");
     call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
+    call(&scratch, &job("run", "made")).expect_one_of(&[0, 4]);
+}
+
+/// 692e655 took all content for its own that a file came to hold after a run that wrote to it was killed.
+#[test]
+fn content_after_a_killed_run_was_overwritten() {
+    let scratch = Scratch::new();
+    kill(&scratch, &job("run", "made"));
+    fs::write(scratch.path("made"), b"precious").expect("it can be written");
+    let outcome = call(&scratch, &job("run", "made")).expect_code(2);
+    assert!(outcome.stderr.contains("of a run of Fathom that was killed"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--allow-overwrite=made"), "{}", outcome.stderr);
+    assert_eq!(fs::read(scratch.path("made")).expect("it is there"), b"precious");
 }
 
 /// f52613e knew a device's data by signatures alone.
@@ -379,8 +456,59 @@ fn data_without_a_signature_were_overwritten() {
         assert!(outcome.stderr.contains("that Fathom did not write (at byte 0)"), "{}", outcome.stderr);
     }
     assert!(fs::read(scratch.path("image")).expect("it is there").starts_with(b"a database of its own"));
-    call(&scratch, &format!("{} --allow-destroy={}", job("run", &target.path), target.path)).expect_one_of(&[0, 4]);
+    let permitted = format!("{} --allow-destroy={}", job("run", &target.path), target.path);
+    call(&scratch, &permitted).expect_one_of(&[0, 4]);
+    // Zeroed by its owner, it holds nothing.
+    fs::write(&target.path, vec![0; 64 * MIB as usize]).expect("root may");
+    for _ in 0..2 {
+        call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
+    }
+}
+
+/// 692e655 noted all that a device held as its own after it had written 4 KiB to it by permission.
+#[test]
+fn a_small_write_by_permission_made_the_whole_device_its_own() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 16);
+    fs::write(&target.path, vec![0x5a; 16 * MIB as usize]).expect("root may");
+    let small = format!("--name=a --rw=write --bs=4k --size=4k --ioengine=psync --filename={}", target.path);
+    call(&scratch, &format!("run {small} --allow-destroy={}", target.path)).expect_one_of(&[0, 4]);
+    call(&scratch, &format!("fio {small}")).expect_code(0);
+    let outcome = call(&scratch, &format!("run {small}")).expect_code(2);
+    assert!(outcome.stderr.contains("that Fathom did not write"), "{}", outcome.stderr);
+}
+
+/// 692e655 noted what clients of a server wrote as its own, and overwrote it without permission.
+#[test]
+fn what_clients_of_a_server_wrote_was_taken_for_its_own() {
+    require!(Root, NbdTools);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 8);
+    // Known as its own by now.
     call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
+    call(&scratch, &job("run", "own.img")).expect_one_of(&[0, 4]);
+    for (path, size) in [(target.path.as_str(), ""), ("served.img", "--size 8MiB"), ("own.img", "")] {
+        let mut server = command(&scratch, &format!("serve {size} --store file:{path} --run"));
+        run(server.arg("qemu-io -f raw -c 'write -P 0x5a 0 1M' \"$uri\"")).expect_code(0);
+        let outcome = call(&scratch, &job("run", path)).expect_code(2);
+        let reasons = ["that Fathom did not write", "that another program has changed"];
+        assert!(reasons.iter().any(|reason| outcome.stderr.contains(reason)), "{path}: {}", outcome.stderr);
+    }
+}
+
+/// 692e655 noted what `fathom fio` left on any device and in any new file as its own.
+#[test]
+fn what_fio_wrote_to_was_taken_for_its_own() {
+    require!(Root);
+    let scratch = Scratch::new();
+    let target = device(&scratch, "image", 8);
+    fs::write(&target.path, vec![0x5a; 8 * MIB as usize]).expect("root may");
+    for path in [target.path.as_str(), "made"] {
+        call(&scratch, &job("fio", path)).expect_code(0);
+        call(&scratch, &job("run", path)).expect_code(2);
+        call(&scratch, &job("fio", path)).expect_code(0);
+    }
 }
 
 #[test]

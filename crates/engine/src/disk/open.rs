@@ -12,7 +12,7 @@ use super::slot::Shape;
 use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
-use crate::gate::Gate;
+use crate::gate::{Gate, Identity, Mode, Permit, remove_same};
 use crate::probe;
 
 /// Which file, and how.
@@ -50,10 +50,10 @@ impl Disk {
         let access =
             Access { read: true, write: writable, direct: options.direct, punch_holes: writable, ..Access::default() };
         let file = if writable {
-            if let Some(bytes) = options.bytes {
-                make_if_empty(path, bytes, gate)?;
-            }
-            let permit = gate.admit(path)?.ok_or_else(|| Error::file("open", path, &missing()))?;
+            let permit = match options.bytes {
+                Some(bytes) => make_if_empty(path, bytes, gate)?,
+                None => gate.admit(path)?.ok_or_else(|| Error::file("open", path, &missing()))?,
+            };
             gate.begin();
             files::open_permitted(&permit, access)?
         } else {
@@ -84,23 +84,25 @@ impl Disk {
     }
 }
 
-/// Makes a file of one hole, unless there is something already.
-fn make_if_empty(path: &Path, bytes: u64, gate: &Gate) -> Result<(), Error> {
-    let seen = files::look(path)?;
-    if seen.is_some_and(|seen| seen.kind != FileKind::Regular || seen.bytes > 0) {
-        return Ok(());
+/// Makes a file of one hole, unless there is something already. What is open decides, not the name, and a file that is not
+/// empty is never resized.
+fn make_if_empty(path: &Path, bytes: u64, gate: &Gate) -> Result<Permit, Error> {
+    let (permit, is_new) = gate.create(path)?;
+    if !matches!(permit.identity(), Identity::File { .. }) {
+        return Ok(permit);
     }
-    let file = gate.open(path, Access::default())?;
-    let length = i64::try_from(bytes).unwrap_or(i64::MAX);
-    // SAFETY: the call takes no memory.
-    if unsafe { libc::ftruncate64(file.fd(), length) } < 0 {
-        let error = io::Error::last_os_error();
-        if seen.is_none() {
-            let _ = files::remove(path);
+    let failed = |operation| move |error: io::Error| Error::file(operation, path, &error);
+    let file = permit.open(Mode::READ_WRITE).map_err(failed("open"))?;
+    if file.metadata().map_err(failed("look at"))?.len() > 0 {
+        return Ok(permit);
+    }
+    if let Err(error) = file.set_len(bytes) {
+        if is_new {
+            let _ = remove_same(path, &file);
         }
         return Err(Error::file("size", path, &error));
     }
-    Ok(())
+    Ok(permit)
 }
 
 fn missing() -> io::Error {

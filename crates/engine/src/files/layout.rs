@@ -10,7 +10,7 @@ use units::random::Random;
 use super::open::{FileKind, look};
 use super::space::check_space;
 use crate::error::{Error, ErrorKind, last_errno};
-use crate::gate::{Gate, Mode};
+use crate::gate::{Gate, Mode, remove_same};
 
 /// How much is written between two looks at the cancel flag, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -129,7 +129,7 @@ pub fn check_room(layouts: &[Layout]) -> Result<(), Error> {
     check_space(needs)
 }
 
-/// What a layout will add to a file.
+/// What a layout will add to a file, as far as its name tells before it is opened.
 struct Growth {
     /// The file's size now; `None` where it does not exist.
     from: Option<u64>,
@@ -173,22 +173,28 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn lay(&mut self, layout: &Layout, growth: &Growth) -> Result<Laid, Error> {
-        let from = growth.from.unwrap_or(0);
-        if growth.device || (growth.from.is_some() && from >= layout.bytes) {
+        if growth.device || growth.from.is_some_and(|from| from >= layout.bytes) {
             return Ok(Laid::Found);
         }
         let (permit, is_new) = self.gate.create(&layout.path)?;
-        let mode = Mode { read: true, write: true, flags: 0 };
-        let file = permit.open(mode).map_err(|error| Error::file("open", &layout.path, &error))?;
         if !is_new && growth.from.is_none() {
             let reason = "another program made it after it was found missing";
             return Err(Error::found(ErrorKind::File, "make", layout.path.display().to_string(), reason)
                 .with_remedy("run the job again, so that the file is checked before it is written"));
         }
+        let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
+        let file = permit.open(Mode::READ_WRITE).map_err(failed("open"))?;
+        // Of what is open, not of what the name stands for by now.
+        let metadata = file.metadata().map_err(failed("look at"))?;
+        let from = metadata.len();
+        if !is_new && (!metadata.is_file() || from >= layout.bytes) {
+            return Ok(Laid::Found);
+        }
         if let Err(error) = self.make(&file, layout, from) {
-            undo(&file, layout, growth.from);
+            undo(&file, layout, (!is_new).then_some(from));
             return Err(error);
         }
+        self.gate.mark_laid_out(&permit, &file);
         Ok(if is_new { Laid::Created } else { Laid::Extended(from) })
     }
 
@@ -263,7 +269,7 @@ fn reserve(file: &std::fs::File, layout: &Layout, from: u64) -> io::Result<()> {
 /// Leaves things as they were before. A failure here changes nothing about the error that is being told.
 fn undo(file: &std::fs::File, layout: &Layout, from: Option<u64>) {
     let _ = match from {
-        None => std::fs::remove_file(&layout.path),
+        None => remove_same(&layout.path, file),
         Some(bytes) => file.set_len(bytes),
     };
 }

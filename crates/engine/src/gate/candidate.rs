@@ -5,9 +5,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use super::filesystem::kernel_filesystem;
 use super::identity::Identity;
 use super::mark::{self, Maker};
-use super::objection::{Denied, Objection, Permission, Refusal};
+use super::objection::{Denied, Objection, Origin, Permission, Refusal};
 use super::open::{self, Mode};
 use super::permit::Held;
 use super::users::{self, Users};
@@ -35,13 +36,10 @@ impl Candidate<'_> {
     }
 
     /// Admits it where nothing stands against that or it may be destroyed.
-    fn settle(&self, objections: Vec<Objection>) -> Result<bool, Denied> {
-        if objections.is_empty() {
-            return Ok(false);
-        }
-        if self.gate.may_destroy(self.identity) && objections.iter().all(|one| one.permission() <= Permission::Destroy)
-        {
-            return Ok(true);
+    fn settle(&self, objections: Vec<Objection>) -> Result<(), Denied> {
+        let is_permitted = |one: &Objection| one.permission() <= Permission::Destroy;
+        if objections.is_empty() || self.gate.may_destroy(self.identity) && objections.iter().all(is_permitted) {
+            return Ok(());
         }
         Err(self.refused(objections))
     }
@@ -73,13 +71,16 @@ impl Candidate<'_> {
         }
         let bytes = files::device_bytes(&file).map_err(self.failed("find the size of"))?;
         // By fio's rule it does not matter what it holds.
+        let mut own = false;
         if !self.gate.permissions.any_content {
             let found = probe::examine(&mut &file, bytes).map_err(self.failed("look for data on"))?;
-            objections.extend(self.gate.of_content(&found));
+            let of_content = self.gate.of_content(&found);
+            own = of_content.is_empty();
+            objections.extend(of_content);
         }
         self.settle(objections)?;
         let path = self.path.to_owned();
-        Ok(Held { path, identity: self.identity, file: Some(file), claims, own: false, exclusive: is_exclusive })
+        Ok(Held { path, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
     }
 
     /// Claims the other ways to the same medium; returns whether all could be claimed.
@@ -101,10 +102,11 @@ impl Candidate<'_> {
     }
 
     pub(super) fn file(&self) -> Result<Held, Denied> {
-        if let Some(filesystem) = output::kernel_filesystem(&self.seen) {
+        if let Some(filesystem) = kernel_filesystem(&self.seen) {
             return Err(self.refused(vec![Objection::Kernel(filesystem)]));
         }
-        let users = Users::of_file(Path::new(ROOT), self.identity);
+        let bytes = self.seen.metadata().map_err(self.failed("look at"))?.len();
+        let users = Users::of_file(Path::new(ROOT), self.identity, bytes);
         let mut objections: Vec<Objection> = users.found.into_iter().map(Objection::Occupied).collect();
         let file = match self.reopen(Mode::READ_WRITE) {
             Ok(file) => file,
@@ -118,41 +120,39 @@ impl Candidate<'_> {
             objections.push(Objection::Locked);
         }
         let maker = self.maker(&file);
-        let own = maker == Maker::Fathom;
-        if !self.gate.may_overwrite(self.identity) {
+        let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
+        let own = maker == Maker::Fathom || is_empty;
+        // What is not there, or is Fathom's and as it left it, cannot be the data of an unknown user.
+        objections.extend(users.unknown.into_iter().filter(|_| !own).map(Objection::Unknown));
+        if !is_empty && !self.gate.may_overwrite(self.identity) {
             objections.extend(self.of_file_content(&file, maker)?);
         }
         self.settle(objections)?;
-        let is_empty = is_empty(&file).unwrap_or(false);
         let path = self.path.to_owned();
-        let own = own || is_empty;
         Ok(Held { path, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
     }
 
     fn maker(&self, file: &File) -> Maker {
         match mark::maker(file) {
-            Maker::Other if self.gate.ledger.as_ref().is_some_and(|ledger| ledger.knows_file(file)) => Maker::Fathom,
+            Maker::Foreign(_) if self.gate.ledger.as_ref().is_some_and(|ledger| ledger.knows_file(file)) => {
+                Maker::Fathom
+            }
             maker => maker,
         }
     }
 
     fn of_file_content(&self, file: &File, maker: Maker) -> Result<Option<Objection>, Denied> {
         let failed = self.failed("look for data in");
-        if is_empty(file).map_err(&failed)? {
-            return Ok(None);
-        }
         let bytes = file.metadata().map_err(&failed)?.len();
         let found = probe::examine(&mut &*file, bytes).map_err(&failed)?;
-        if let Some(signature) = found.signatures.first() {
-            return Ok(Some(Objection::Foreign {
-                bytes,
-                kind: Some(signature.name),
-                written_since: maker != Maker::Other,
-            }));
-        }
-        let written_since = maker == Maker::WrittenSince;
-        let foreign = Objection::Foreign { bytes, kind: kind_of(file), written_since };
-        Ok((maker != Maker::Fathom).then_some(foreign))
+        let signature = found.signatures.first().map(|signature| signature.name);
+        let origin = match maker {
+            Maker::Foreign(origin) => origin,
+            // Fathom writes no filesystem.
+            Maker::Fathom if signature.is_some() => Origin::Changed,
+            Maker::Fathom => return Ok(None),
+        };
+        Ok(Some(Objection::Foreign { bytes, kind: signature.or_else(|| kind_of(file)), origin }))
     }
 
     pub(super) fn character(&self, number: probe::Number) -> Result<Held, Denied> {

@@ -7,6 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::mark;
+
 /// More are of no use: devices come and go.
 const MOST: usize = 4096;
 
@@ -24,7 +26,7 @@ impl Ledger {
         self.knows(&content(fingerprint))
     }
 
-    /// Whether Fathom made this file.
+    /// Whether Fathom made this file and was the last to write to it.
     pub(super) fn knows_file(&self, file: &File) -> bool {
         made(file).is_ok_and(|name| self.knows(&name))
     }
@@ -42,7 +44,7 @@ impl Ledger {
         self.add(&content(fingerprint))
     }
 
-    /// Remembers a file.
+    /// Remembers a file as it is now.
     ///
     /// # Errors
     ///
@@ -79,12 +81,14 @@ fn content(fingerprint: u128) -> String {
     format!("content-{fingerprint:032x}")
 }
 
-/// Inodes are used again, so the file's birth is part of its name where the filesystem keeps it.
+/// Inodes are used again, so the file's birth is part of its name where the filesystem keeps it; the time of the last write
+/// tells whether another program has written to it since.
 fn made(file: &File) -> io::Result<String> {
     let metadata = file.metadata()?;
     let born = metadata.created().ok().and_then(|born| born.duration_since(SystemTime::UNIX_EPOCH).ok());
     let born_ns = born.map_or(0, |born| born.as_nanos());
-    Ok(format!("file-{:x}-{:x}-{born_ns:x}", metadata.dev(), metadata.ino()))
+    let modified_ns = mark::modified_ns(file)?;
+    Ok(format!("file-{:x}-{:x}-{born_ns:x}-{modified_ns:x}", metadata.dev(), metadata.ino()))
 }
 
 #[cfg(test)]
@@ -103,6 +107,9 @@ mod tests {
         assert!(!ledger.knows_file(&file));
         ledger.add_file(&file).unwrap();
         assert!(ledger.knows_file(&file));
+        // 692e655 knew a file whatever was written to it later.
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(!ledger.knows_file(&file));
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -21,7 +21,31 @@ pub(super) struct Loop {
     pub(super) number: Number,
     /// `None` where it cannot be found out.
     pub(super) backing: Option<Identity>,
+    /// Whether the driver itself told `backing`; else it is a name, which may mean another file in another mount namespace.
+    pub(super) is_certain: bool,
+    span: Option<Span>,
 }
+
+/// The part of its file that a loop device shows, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    offset: u64,
+    bytes: u64,
+    /// Whether it ends before the file does, by its setup.
+    is_limited: bool,
+}
+
+impl Loop {
+    /// Whether a file of `bytes` bytes can be what the device is over, as far as sizes say. A device without a limit ends
+    /// where its file ended when it was set up.
+    pub(super) fn can_be_over(&self, bytes: u64) -> bool {
+        let Some(Span { offset, bytes: shown, is_limited }) = self.span else { return true };
+        let Some(rest) = bytes.checked_sub(offset) else { return false };
+        if is_limited { rest >= shown } else { rest / SECTOR_BYTES == shown / SECTOR_BYTES }
+    }
+}
+
+const SECTOR_BYTES: u64 = 512;
 
 /// All loop devices that are over something.
 ///
@@ -40,8 +64,15 @@ fn one(root: &Path, name: String) -> Option<Loop> {
     let place = root.join("sys/block").join(&name);
     let told = std::fs::read(place.join("loop/backing_file")).ok()?;
     let number = probe::number_in(&std::fs::read_to_string(place.join("dev")).ok()?)?;
-    let backing = asked(&name, number).or_else(|| named(&told));
-    Some(Loop { name, number, backing })
+    let asked = asked(&name, number);
+    let (is_certain, backing) = (asked.is_some(), asked.or_else(|| named(&told)));
+    let figure = |file: &str| std::fs::read_to_string(place.join(file)).ok()?.trim().parse::<u64>().ok();
+    let span = || {
+        let (offset, limit) = (figure("loop/offset")?, figure("loop/sizelimit")?);
+        Some(Span { offset, bytes: figure("size")?.checked_mul(SECTOR_BYTES)?, is_limited: limit > 0 })
+    };
+    let span = span();
+    Some(Loop { name, number, backing, is_certain, span })
 }
 
 /// As the driver itself says.
@@ -70,4 +101,29 @@ fn named(told: &[u8]) -> Option<Identity> {
     use std::os::unix::ffi::OsStrExt;
     let path = told.strip_suffix(b"\n").unwrap_or(told);
     Identity::at(Path::new(std::ffi::OsStr::from_bytes(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shows(offset: u64, bytes: u64, is_limited: bool) -> Loop {
+        let span = Some(Span { offset, bytes, is_limited });
+        Loop { name: "loop3".into(), number: (7, 3), backing: None, is_certain: false, span }
+    }
+
+    #[test]
+    fn a_device_can_be_over_files_of_its_size_alone() {
+        for (offset, limited, sizes) in [
+            (0, false, [(4096, true), (4600, true), (4608, false), (4095, false)]),
+            (1024, false, [(5120, true), (4096, false), (512, false), (9216, false)]),
+            (1024, true, [(5120, true), (4096, false), (512, false), (9216, true)]),
+        ] {
+            for (bytes, can) in sizes {
+                assert_eq!(shows(offset, 4096, limited).can_be_over(bytes), can, "{offset} {limited} {bytes}");
+            }
+        }
+        let unknown = Loop { span: None, ..shows(0, 0, false) };
+        assert!(unknown.can_be_over(1));
+    }
 }

@@ -1,46 +1,49 @@
 //! The mark by which Fathom knows files that it made: an extended attribute with the time of its last write.
 //!
-//! The time tells whether another program has written to the file since. While a run goes on the mark says so, because
-//! a run that is killed leaves no time.
+//! The time tells whether another program has written to the file since. While a run goes on the mark says so, with the
+//! time before the first write: a run that is killed leaves no other, and what was written after it may be of any program.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
+use super::filesystem;
+use super::objection::Origin;
+
 const NAME: &str = "user.fathom";
-const WRITING: &[u8] = b"1 writing";
-/// Filesystems on other hosts set the time when a file is closed.
-const TOLERANCE_NS: i128 = 2_000_000_000;
+const WRITTEN: &str = "1 mtime_ns=";
+const WRITING: &str = "1 writing mtime_ns=";
+/// Network filesystems and FUSE may set the time when a file is flushed or closed.
+const LATE_NS: u128 = 2_000_000_000;
 
 /// What the mark says of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
     /// Fathom made it and wrote what it holds.
     Fathom,
-    /// Fathom made it, and another program has written to it since.
-    WrittenSince,
-    /// There is no mark.
-    Other,
+    /// It may hold data of other programs.
+    Foreign(Origin),
 }
 
 /// Reads the mark.
 pub(super) fn maker(file: &File) -> Maker {
     let mut value = [0; 64];
-    let Ok(length) = rustix::fs::fgetxattr(file, NAME, &mut value[..]) else { return Maker::Other };
-    let value = &value[..length];
-    if value == WRITING {
-        return Maker::Fathom;
-    }
-    let marked =
-        std::str::from_utf8(value).ok().and_then(|text| text.strip_prefix("1 mtime_ns=")?.parse::<i128>().ok());
-    match (marked, modified_ns(file)) {
-        (Some(marked), Ok(modified)) if (modified - marked).abs() <= TOLERANCE_NS => Maker::Fathom,
-        (None, _) => Maker::Other,
-        _ => Maker::WrittenSince,
+    let length = rustix::fs::fgetxattr(file, NAME, &mut value[..]).unwrap_or(0);
+    let text = std::str::from_utf8(&value[..length]).unwrap_or_default();
+    let (marked, otherwise) = match (text.strip_prefix(WRITTEN), text.strip_prefix(WRITING)) {
+        (Some(marked), _) => (marked, Origin::Changed),
+        (None, Some(marked)) => (marked, Origin::Unfinished),
+        (None, None) => return Maker::Foreign(Origin::Other),
+    };
+    let Ok(marked) = marked.parse::<i128>() else { return Maker::Foreign(Origin::Other) };
+    let tolerance_ns = if filesystem::sets_times_late(file) { LATE_NS } else { 0 };
+    match modified_ns(file) {
+        Ok(modified) if modified.abs_diff(marked) <= tolerance_ns => Maker::Fathom,
+        _ => Maker::Foreign(otherwise),
     }
 }
 
-/// Marks a file as Fathom's for as long as it is written.
+/// Marks a file as Fathom's, which is about to write to it.
 ///
 /// # Errors
 ///
@@ -55,14 +58,67 @@ pub(super) fn begin(file: &File) -> io::Result<()> {
 ///
 /// As for [`begin`].
 pub(super) fn finish(file: &File) -> io::Result<()> {
-    set(file, format!("1 mtime_ns={}", modified_ns(file)?).as_bytes())
+    set(file, WRITTEN)
 }
 
-fn set(file: &File, value: &[u8]) -> io::Result<()> {
-    rustix::fs::fsetxattr(file, NAME, value, rustix::fs::XattrFlags::empty()).map_err(io::Error::from)
+fn set(file: &File, state: &str) -> io::Result<()> {
+    let value = format!("{state}{}", modified_ns(file)?);
+    rustix::fs::fsetxattr(file, NAME, value.as_bytes(), rustix::fs::XattrFlags::empty()).map_err(io::Error::from)
 }
 
-fn modified_ns(file: &File) -> io::Result<i128> {
+pub(super) fn modified_ns(file: &File) -> io::Result<i128> {
     let metadata = file.metadata()?;
     Ok(i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn file(name: &str) -> File {
+        let path = std::env::temp_dir().join(format!("fathom-mark-{}-{name}", std::process::id()));
+        let file = File::create_new(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        file
+    }
+
+    fn modified_later(file: &File, by: Duration) {
+        file.set_modified(file.metadata().unwrap().modified().unwrap() + by).unwrap();
+    }
+
+    /// 692e655 took a file for its own that another program had rewritten within two seconds.
+    #[test]
+    fn a_change_soon_after_a_run_was_not_noticed() {
+        for by in [Duration::from_millis(4), Duration::from_secs(1), Duration::from_nanos(1)] {
+            let file = file("soon");
+            finish(&file).unwrap();
+            assert_eq!(maker(&file), Maker::Fathom);
+            modified_later(&file, by);
+            assert_eq!(maker(&file), Maker::Foreign(Origin::Changed), "{by:?}");
+        }
+    }
+
+    /// 692e655 took all that a file held after a killed run for its own, whenever it was written.
+    #[test]
+    fn a_change_after_a_killed_run_was_not_noticed() {
+        let file = file("killed");
+        begin(&file).unwrap();
+        assert_eq!(maker(&file), Maker::Fathom, "nothing was written");
+        modified_later(&file, Duration::from_millis(4));
+        assert_eq!(maker(&file), Maker::Foreign(Origin::Unfinished));
+        finish(&file).unwrap();
+        assert_eq!(maker(&file), Maker::Fathom);
+    }
+
+    #[test]
+    fn marks_that_are_none_say_nothing() {
+        let file = file("none");
+        assert_eq!(maker(&file), Maker::Foreign(Origin::Other));
+        for text in ["1 writing", "1 mtime_ns=", "1 mtime_ns=x", "2 mtime_ns=0", ""] {
+            rustix::fs::fsetxattr(&file, NAME, text.as_bytes(), rustix::fs::XattrFlags::empty()).unwrap();
+            assert_eq!(maker(&file), Maker::Foreign(Origin::Other), "{text}");
+        }
+    }
 }

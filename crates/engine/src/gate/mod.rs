@@ -10,6 +10,7 @@
 //! beyond what they hold ([`Gate::admit_export`]).
 
 mod candidate;
+mod filesystem;
 mod identity;
 mod ledger;
 mod locks;
@@ -21,7 +22,7 @@ mod output;
 mod permit;
 mod users;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use identity::Identity;
 pub use locks::Sharing;
 pub(crate) use locks::lock_for_reading;
-pub use objection::{Denied, Objection, Permission, Refusal};
-pub(crate) use open::Mode;
+pub use objection::{Denied, Objection, Origin, Permission, Refusal};
+pub(crate) use open::{Mode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;
 
@@ -61,6 +62,9 @@ pub struct Permissions {
     pub any_file: bool,
     /// With whom regular files are shared.
     pub sharing: Sharing,
+    /// Everything that is written comes from Fathom, so that what it leaves is marked as its own. Not so for a server,
+    /// whose clients write, and for fio's rule, by which any content is overwritten.
+    pub marks_own: bool,
 }
 
 /// The gate of one command. Everything that it admitted stays open and locked until it is dropped.
@@ -74,8 +78,8 @@ pub struct Gate {
 #[derive(Debug, Default)]
 struct State {
     admitted: BTreeMap<Identity, Permit>,
-    /// Exports that were admitted.
-    exports: BTreeSet<String>,
+    /// Exports that were admitted, and whether they held nothing but data of Fathom.
+    exports: BTreeMap<String, bool>,
     /// By the names that were asked for: a name that comes to mean something else keeps its first meaning.
     names: BTreeMap<PathBuf, Permit>,
     held_files: u64,
@@ -84,8 +88,8 @@ struct State {
 }
 
 impl Gate {
-    /// A gate with these permissions. What Fathom leaves on devices is remembered in the folder `ledger`; without one
-    /// it is data like any other the next time.
+    /// A gate with these permissions. What Fathom left on devices is recognized by notes in the folder `ledger`; without
+    /// one it is data like any other.
     #[must_use]
     pub fn new(permissions: Permissions, ledger: Option<&Path>) -> Self {
         Self { permissions, ledger: ledger.map(Ledger::new), state: Mutex::default() }
@@ -198,17 +202,26 @@ impl Gate {
     ///
     /// As for [`Gate::admit`].
     pub fn admit_export(&self, uri: &str) -> Result<(), Denied> {
-        if self.state().exports.contains(uri) {
+        if self.state().exports.contains_key(uri) {
             return Ok(());
         }
-        if !self.permissions.destroy.iter().any(|path| path.as_os_str() == uri) && !self.permissions.any_content {
-            let objections = self.of_content(&exports::examine(uri)?);
-            if !objections.is_empty() {
-                return Err(Denied::Refused(Refusal::new(Path::new(uri), objections)));
-            }
-        }
-        self.state().exports.insert(uri.to_owned());
+        let own = !self.permissions.any_content && self.is_own_export(uri)?;
+        self.state().exports.insert(uri.to_owned(), own);
         Ok(())
+    }
+
+    /// Whether an export holds nothing but data of Fathom. Other data are an error unless it may be destroyed.
+    fn is_own_export(&self, uri: &str) -> Result<bool, Denied> {
+        let may_destroy = self.permissions.destroy.iter().any(|path| path.as_os_str() == uri);
+        let objections = match exports::examine(uri) {
+            Ok(found) => self.of_content(&found),
+            Err(_) if may_destroy => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        if !objections.is_empty() && !may_destroy {
+            return Err(Denied::Refused(Refusal::new(Path::new(uri), objections)));
+        }
+        Ok(objections.is_empty())
     }
 
     /// Keeps writers that lock away from a file that is only read, for as long as it is open.
@@ -231,11 +244,14 @@ impl Gate {
 
     /// From now on what was admitted may change.
     pub fn begin(&self) {
+        if !self.permissions.marks_own {
+            return;
+        }
         let mut state = self.state();
         state.begun = true;
         for permit in state.admitted.values().filter(|permit| permit.held().own) {
             if let (Some(file), Identity::File { .. }) = (&permit.held().file, permit.held().identity) {
-                // Where there are no extended attributes the ledger knows it.
+                // Without extended attributes the ledger knows it, unless it is written to and the run is killed.
                 let _ = mark::begin(file);
             }
         }
@@ -297,33 +313,51 @@ impl Gate {
         objections
     }
 
-    /// Marks a file as one that Fathom made.
+    /// Marks a file that Fathom made and is about to write to, where Fathom alone writes to it. Without extended attributes
+    /// there is no mark until the run ends.
     fn mark_new(&self, file: &File) {
-        if mark::begin(file).is_err()
+        if self.permissions.marks_own {
+            let _ = mark::begin(file);
+        }
+    }
+
+    /// Marks a file that was laid out, so that it is known for Fathom's if the run is killed before it writes to the file.
+    pub(crate) fn mark_laid_out(&self, permit: &Permit, file: &File) {
+        if permit.held().own {
+            self.mark_new(file);
+        }
+    }
+
+    /// Marks a file as Fathom left it. One that is not known later has to be permitted then: nothing is lost.
+    fn mark_written(&self, file: &File) {
+        if mark::finish(file).is_err()
             && let Some(ledger) = &self.ledger
         {
-            // A file that is not known later has to be permitted then: nothing is lost.
             let _ = ledger.add_file(file);
         }
     }
 
-    /// Notes what Fathom leaves behind, so that it is recognized; nothing where that was done since [`Gate::begin`]. Reads
-    /// the devices that were admitted, so it waits as long as they do.
+    /// Notes what Fathom leaves behind, so that it is recognized; nothing where that was done since [`Gate::begin`]. A device
+    /// or export that held other data before is not noted: most of it may still be there. Reads the devices that were
+    /// admitted, so it waits as long as they do.
     pub fn finish(&self) {
         let (permits, exports): (Vec<Permit>, Vec<String>) = {
             let mut state = self.state();
             if !std::mem::take(&mut state.begun) {
                 return;
             }
-            (state.admitted.values().cloned().collect(), state.exports.iter().cloned().collect())
+            {
+                let own = state.exports.iter().filter(|(_, own)| **own).map(|(uri, _)| uri.clone());
+                (state.admitted.values().cloned().collect(), own.collect())
+            }
         };
         for permit in &permits {
             let Held { file, identity, own, exclusive, .. } = permit.held();
             let opened = || permit.open(Mode::READ_WRITE).ok();
             match (identity, file) {
-                (Identity::File { .. }, Some(file)) if *own => drop(mark::finish(file)),
-                (Identity::File { .. }, None) if *own => drop(opened().map(|file| mark::finish(&file))),
-                (Identity::Block(_), Some(device)) if *exclusive => self.remember(device),
+                (Identity::File { .. }, Some(file)) if *own => self.mark_written(file),
+                (Identity::File { .. }, None) if *own => drop(opened().map(|file| self.mark_written(&file))),
+                (Identity::Block(_), Some(device)) if *own && *exclusive => self.remember(device),
                 _ => {}
             }
         }

@@ -25,8 +25,8 @@ pub enum Objection {
         bytes: u64,
         /// What it is, where its beginning shows that.
         kind: Option<&'static str>,
-        /// Whether Fathom made it, and another program has written to it since.
-        written_since: bool,
+        /// What is known of where they come from.
+        origin: Origin,
     },
     /// Another program has the device open exclusively (`O_EXCL`).
     Exclusive,
@@ -40,6 +40,17 @@ pub enum Objection {
     Kernel(&'static str),
     /// It would be a new file among the device nodes.
     DeviceDirectory,
+}
+
+/// Where the data of a regular file come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Fathom did not make the file, or has left no mark on it.
+    Other,
+    /// Another program has written to the file since Fathom did.
+    Changed,
+    /// A run that wrote to the file was killed: what is written since cannot be told from what the run wrote.
+    Unfinished,
 }
 
 /// The option that permits a write despite an objection.
@@ -70,13 +81,15 @@ impl fmt::Display for Objection {
         match self {
             Self::Occupied(occupant) => write!(f, "{}", occupant_text(occupant)),
             Self::Content { offset } => write!(f, "it holds data that Fathom did not write (at byte {offset})"),
-            Self::Foreign { bytes, kind, written_since } => {
+            Self::Foreign { bytes, kind, origin } => {
                 write!(f, "it holds {}", Bytes::new(*bytes))?;
                 kind.map_or(Ok(()), |kind| write!(f, " ({kind})"))?;
-                f.write_str(if *written_since {
-                    " that another program has changed since Fathom made the file"
-                } else {
-                    " that Fathom did not write"
+                f.write_str(match origin {
+                    Origin::Other => " that Fathom did not write",
+                    Origin::Changed => " that another program has changed since Fathom made the file",
+                    Origin::Unfinished => {
+                        " of a run of Fathom that was killed, and another program may have changed it since"
+                    }
                 })
             }
             Self::Exclusive => f.write_str("another program has it open exclusively (O_EXCL)"),

@@ -23,7 +23,7 @@ pub(crate) struct Mode {
 }
 
 impl Mode {
-    pub(super) const READ_WRITE: Self = Self { read: true, write: true, flags: 0 };
+    pub(crate) const READ_WRITE: Self = Self { read: true, write: true, flags: 0 };
 
     fn options(self) -> OpenOptions {
         let mut options = OpenOptions::new();
@@ -69,6 +69,18 @@ fn same(file: &File, identity: Identity) -> io::Result<()> {
 
 fn of_descriptor(file: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Removes the name at the end of `path`, links followed, if it still stands for what `file` is open on. The system has no
+/// call for both, so a name that moves in between is not noticed.
+///
+/// # Errors
+///
+/// When the system refuses.
+pub(crate) fn remove_same(path: &Path, file: &File) -> io::Result<()> {
+    let place = end_of_links(path);
+    let (there, open) = (place.symlink_metadata()?, file.metadata()?);
+    if Identity::of(&there) == Identity::of(&open) { std::fs::remove_file(place) } else { Ok(()) }
 }
 
 /// Where links at the end of a path lead in the end, whether or not anything is there.

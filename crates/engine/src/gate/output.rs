@@ -2,17 +2,18 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use super::filesystem::kernel_filesystem;
 use super::identity::Identity;
 use super::locks::{self, Sharing};
 use super::objection::{Objection, Refusal};
 use super::open::{self, Mode};
 use super::users::Users;
 use super::{Denied, ROOT};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::files::existing_ancestor;
 use crate::probe::Number;
 
@@ -25,11 +26,13 @@ pub enum Existing {
     Append,
 }
 
-/// Opens a file for results, which is made where there is none. Pipes, sockets and terminals will do as well.
+/// Opens a file for results, which is made where there is none. Pipes and terminals will do as well; for the reader of a
+/// named pipe it waits 10 s.
 ///
 /// # Errors
 ///
-/// Where it is a device, a file of the kernel, or in use as swap or behind a loop device; and the system's refusal.
+/// Where it is a device, a socket, a file of the kernel, or in use as swap or behind a loop device; where no program reads
+/// the pipe; and the system's refusal.
 pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
     for _ in 0..2 {
         match open::look(path) {
@@ -56,11 +59,17 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
 
 fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
     let failed = |error: io::Error| Denied::from(Error::file("open", path, &error));
-    let identity = Identity::of(&seen.metadata().map_err(failed)?);
+    let metadata = seen.metadata().map_err(failed)?;
+    let identity = Identity::of(&metadata);
     let objections = match identity {
         Identity::File { .. } => match kernel_filesystem(seen) {
             Some(filesystem) => vec![Objection::Kernel(filesystem)],
-            None => Users::of_file(Path::new(ROOT), identity).found.into_iter().map(Objection::Occupied).collect(),
+            None => {
+                let users = Users::of_file(Path::new(ROOT), identity, metadata.len());
+                // An empty file has nothing to lose.
+                let unknown = users.unknown.into_iter().filter(|_| metadata.len() > 0).map(Objection::Unknown);
+                users.found.into_iter().map(Objection::Occupied).chain(unknown).collect()
+            }
         },
         Identity::Block(_) => vec![Objection::Unknown("it is a block device, and results go into files".to_owned())],
         Identity::Character(number) if !swallows(number) && !is_terminal(number) => vec![Objection::Character],
@@ -70,19 +79,63 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     if !objections.is_empty() {
         return Err(Denied::Refused(Refusal::of_output(path, objections)));
     }
+    match identity {
+        Identity::Stream if metadata.file_type().is_socket() => {
+            let reason = "it is a socket, which cannot be opened by its name";
+            let error = Error::found(ErrorKind::File, "open", path.display().to_string(), reason);
+            Err(error.with_remedy("name a file or a pipe (mkfifo)").into())
+        }
+        Identity::Stream => Ok(open_pipe(path, seen, READER_PATIENCE)?),
+        Identity::Character(_) => {
+            open::again(seen, path, Mode { read: false, write: true, flags: libc::O_NOCTTY }).map_err(failed)
+        }
+        _ => open_regular(path, seen, existing),
+    }
+}
+
+fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
+    let failed = |error: io::Error| Denied::from(Error::file("open", path, &error));
     let flags = if existing == Existing::Append { libc::O_APPEND } else { 0 };
     let file = open::again(seen, path, Mode { read: true, write: true, flags })
         // Locks for reading need a descriptor that reads; files that only take bytes go without.
         .or_else(|_| open::again(seen, path, Mode { read: false, write: true, flags }))
         .map_err(failed)?;
     // Not what this or another run measures, and no image of a virtual machine.
-    if matches!(identity, Identity::File { .. }) && locks::lock(&file, Sharing::Writers) {
+    if locks::lock(&file, Sharing::Writers) {
         return Err(Denied::Refused(Refusal::of_output(path, vec![Objection::Locked])));
     }
-    if existing == Existing::Replace && matches!(identity, Identity::File { .. }) {
+    if existing == Existing::Replace {
         file.set_len(0).map_err(failed)?;
     }
     Ok(file)
+}
+
+/// How long a named pipe may be without a reader: shells start the programs of a pipeline in any order.
+const READER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Opens a pipe for writing alone: opened for reading too, it would have a reader, this process, so that a write neither
+/// fails nor ends after the other reader has gone.
+fn open_pipe(path: &Path, seen: &File, patience: Duration) -> Result<File, Error> {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let failed = |error: io::Error| Error::file("open", path, &error);
+    let mode = Mode { read: false, write: true, flags: libc::O_NONBLOCK };
+    let begun = Instant::now();
+    let pipe = loop {
+        match open::again(seen, path, mode) {
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) && begun.elapsed() < patience => {
+                std::thread::sleep(PAUSE);
+            }
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
+                let reason = format!("no program has opened this pipe for reading within {} s", patience.as_secs());
+                return Err(Error::found(ErrorKind::File, "open", path.display().to_string(), reason)
+                    .with_remedy("start its reader first, or name a file"));
+            }
+            opened => break opened.map_err(failed)?,
+        }
+    };
+    // Only the opening was not to wait: a slow reader holds up its writer.
+    rustix::fs::fcntl_setfl(&pipe, rustix::fs::OFlags::empty()).map_err(|error| failed(error.into()))?;
+    Ok(pipe)
 }
 
 /// Character devices that swallow all bytes: `/dev/null`, `/dev/zero`, `/dev/full`.
@@ -110,36 +163,6 @@ pub(super) fn is_among_devices(path: &Path) -> bool {
     (below && (same || !is_own_filesystem)) || (same && is_own_filesystem && !home.starts_with("/dev/shm"))
 }
 
-/// The filesystem of a file, where that is one by which the kernel is read and set up (`statfs(2)`).
-pub(super) fn kernel_filesystem(file: &File) -> Option<&'static str> {
-    // SAFETY: all zeroes is a valid `statfs64`, which is plain data.
-    let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
-    // SAFETY: the call writes `facts`, which outlives it.
-    if unsafe { libc::fstatfs64(file.as_raw_fd(), &raw mut facts) } < 0 {
-        return None;
-    }
-    let magic = facts.f_type as u64 & 0xffff_ffff;
-    KERNEL_FILESYSTEMS.iter().find(|(number, _)| *number == magic).map(|(_, name)| *name)
-}
-
-/// Numbers of `linux/magic.h`.
-const KERNEL_FILESYSTEMS: &[(u64, &str)] = &[
-    (0x9fa0, "proc filesystem"),
-    (0x6265_6572, "sysfs filesystem"),
-    (0x6462_6720, "debugfs filesystem"),
-    (0x7472_6163, "tracefs filesystem"),
-    (0x0027_e0eb, "cgroup filesystem"),
-    (0x6367_7270, "cgroup2 filesystem"),
-    (0x6265_6570, "configfs filesystem"),
-    (0x7363_6673, "securityfs filesystem"),
-    (0xde5e_81e4, "efivarfs filesystem"),
-    (0xf97c_ff8c, "selinuxfs filesystem"),
-    (0xcafe_4a11, "bpf filesystem"),
-    (0x4249_4e4d, "binfmt_misc filesystem"),
-    (0x6165_676c, "pstore filesystem"),
-    (0x6e73_6673, "namespace filesystem"),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,12 +177,57 @@ mod tests {
         }
     }
 
+    fn scratch(name: &str) -> std::path::PathBuf {
+        let path = std::env::temp_dir().join(format!("fathom-output-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        path
+    }
+
+    fn pipe(name: &str) -> std::path::PathBuf {
+        let path = scratch(name);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        path
+    }
+
+    /// 692e655 opened pipes for reading too: without a reader what it wrote was lost, and the exit code was 0.
     #[test]
-    fn files_of_the_kernel_are_known_by_their_filesystem() {
-        let of = |path: &str| kernel_filesystem(&open::look(Path::new(path)).unwrap());
-        assert_eq!(of("/proc/sys/vm/swappiness"), Some("proc filesystem"));
-        assert_eq!(of("/sys/kernel/mm"), Some("sysfs filesystem"));
-        assert_eq!(of("/tmp"), None);
+    fn results_in_a_pipe_without_a_reader_were_lost() {
+        let path = pipe("unread");
+        let error = open_pipe(&path, &open::look(&path).unwrap(), Duration::from_millis(30)).unwrap_err().to_string();
+        assert!(error.contains("no program has opened") && error.contains("start its reader first"), "{error}");
+        std::fs::remove_file(path).unwrap();
+    }
+
+    /// 692e655 waited forever for room in a pipe whose reader had gone.
+    #[test]
+    fn a_reader_that_goes_ends_the_writer() {
+        use std::io::{Read, Write};
+        let path = pipe("left");
+        let reader = std::thread::spawn({
+            let path = path.clone();
+            move || {
+                std::thread::sleep(Duration::from_millis(50));
+                let mut first = [0; 5];
+                File::open(path).unwrap().read_exact(&mut first).unwrap();
+                first
+            }
+        });
+        let mut writer = create_output(&path, Existing::Replace).unwrap();
+        writer.write_all(b"first").unwrap();
+        assert_eq!(&reader.join().unwrap(), b"first");
+        let mut written = (0..).map(|_| writer.write_all(&[0; 4096]));
+        let error = written.find_map(Result::err).unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_socket_is_refused_with_a_remedy() {
+        let path = scratch("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let refused = create_output(&path, Existing::Replace).unwrap_err().to_string();
+        assert!(refused.contains("it is a socket") && refused.contains("mkfifo"), "{refused}");
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

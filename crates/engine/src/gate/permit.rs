@@ -22,7 +22,7 @@ pub(super) struct Held {
     /// Descriptors that keep others away from the same medium.
     #[expect(dead_code, reason = "open descriptors are all that is wanted of it")]
     pub(super) claims: Vec<File>,
-    /// Whether all that the regular file holds is of Fathom's making.
+    /// Whether all that the regular file or device held was of Fathom's making.
     pub(super) own: bool,
     /// Whether nothing else can use it: `O_EXCL` was granted.
     pub(super) exclusive: bool,

@@ -31,13 +31,20 @@ impl Users {
         })
     }
 
-    /// Everything that uses a regular file. A loop device whose file cannot be identified, as in another container, is passed
-    /// over: what a file holds is looked at as well.
-    pub(super) fn of_file(root: &Path, identity: Identity) -> Self {
+    /// Everything that uses a regular file of `bytes` bytes. A loop device that cannot be asked for its file, because it has
+    /// no node here or belongs to another user, may use each file of its size.
+    pub(super) fn of_file(root: &Path, identity: Identity, bytes: u64) -> Self {
         let mut users = Self::default();
-        // Without `/sys` a file is judged by what it holds.
-        let backed = loops(root).unwrap_or_default().into_iter().filter(|one| one.backing == Some(identity));
-        users.add(backed.map(|one| Occupant::LoopBacking { device: one.name }));
+        for one in users.loops(root) {
+            match one.backing {
+                Some(backing) if backing == identity => users.add([Occupant::LoopBacking { device: one.name }]),
+                _ if !one.is_certain && one.can_be_over(bytes) => users.unknown.push(format!(
+                    "the loop device {} has the size of this file, and what it is over cannot be found out",
+                    one.name
+                )),
+                _ => {}
+            }
+        }
         users.add(swapped(root, identity));
         users
     }
@@ -146,4 +153,33 @@ fn worldwide(root: &Path, name: &str) -> Option<String> {
     // Devices without one say so in several ways.
     let says_something = told.chars().any(|c| c.is_ascii_alphanumeric() && c != '0');
     says_something.then(|| told.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const FILE: Identity = Identity::File { device: 1, inode: 2 };
+
+    /// 692e655 took a file for unused where `/sys` could not be read, and where a loop device did not tell its file.
+    #[test]
+    fn files_that_loop_devices_may_use_passed_for_unused() {
+        let root = std::env::temp_dir().join(format!("fathom-users-{}", std::process::id()));
+        let unread = Users::of_file(&root, FILE, 4096);
+        assert!(unread.unknown.iter().any(|reason| reason.contains("/sys/block")), "{unread:?}");
+        let device = root.join("sys/block/loop777");
+        fs::create_dir_all(device.join("loop")).unwrap();
+        for (name, text) in [("dev", "7:777\n"), ("size", "8\n"), ("loop/offset", "0\n"), ("loop/sizelimit", "0\n")] {
+            fs::write(device.join(name), text).unwrap();
+        }
+        // The second is there, as another file than in the mount namespace of the device.
+        for name in ["/no/such/place/in/this/namespace\n", "/proc/version\n"] {
+            fs::write(device.join("loop/backing_file"), name).unwrap();
+            let of = |bytes| Users::of_file(&root, FILE, bytes).unknown.iter().any(|reason| reason.contains("loop777"));
+            assert!(of(4096) && !of(8192), "{name}");
+        }
+        fs::remove_dir_all(root).unwrap();
+    }
 }

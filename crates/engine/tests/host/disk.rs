@@ -106,6 +106,22 @@ fn a_file_is_made_as_one_hole_of_the_size_that_is_asked_for() {
     assert!(refused.contains("1099511627776 bytes (1 TiB) and 1048576 were asked for"), "{refused}");
 }
 
+/// 692e655 looked for emptiness by name, and resized the file that the gate had admitted under it: content was cut off.
+#[test]
+fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
+    let scratch = Scratch::new("disk-moved");
+    let path = scratch.path("image");
+    std::fs::write(&path, b"precious").unwrap();
+    let gate = Gate::of_any_content();
+    gate.admit(&path).unwrap();
+    std::fs::rename(&path, scratch.path("moved")).unwrap();
+    std::fs::write(&path, b"").unwrap();
+    let refused = Disk::open(&Options { bytes: Some(4), ..Options::new(&path) }, &gate).err().unwrap().to_string();
+    assert!(refused.contains("8 bytes") && refused.contains("4 were asked for"), "{refused}");
+    assert_eq!(std::fs::read(scratch.path("moved")).unwrap(), b"precious");
+    assert_eq!(std::fs::read(&path).unwrap(), b"");
+}
+
 #[test]
 fn what_cannot_be_served_is_refused_with_a_remedy() {
     let scratch = Scratch::new("disk-refused");

@@ -123,6 +123,58 @@ fn a_cancelled_layout_leaves_things_as_they_were() {
     assert_eq!(fs::metadata(&finished).unwrap().len(), MIB, "a finished file was undone");
 }
 
+/// 692e655 took the size from the name: the file that the gate had admitted under it was filled from that size on.
+#[test]
+fn a_name_that_moved_had_the_admitted_file_overwritten() {
+    let scratch = Scratch::new("moved");
+    let path = scratch.path("data");
+    fs::write(&path, b"precious").unwrap();
+    let gate = Gate::of_any_content();
+    gate.admit(&path).unwrap();
+    fs::rename(&path, scratch.path("first")).unwrap();
+    fs::write(&path, b"").unwrap();
+    let lay = |bytes| {
+        let layouts = [layout(path.clone(), bytes, Content::Filled)];
+        files::lay_out(&layouts, &gate, &AtomicBool::new(false), &mut |_| {}).unwrap().remove(0).unwrap()
+    };
+    assert_eq!(lay(4), Laid::Found);
+    assert_eq!(fs::read(scratch.path("first")).unwrap(), b"precious");
+    assert_eq!(lay(MIB), Laid::Extended(8));
+    let data = fs::read(scratch.path("first")).unwrap();
+    assert_eq!((&data[..8], data.len() as u64), (&b"precious"[..], MIB));
+    assert_eq!(fs::read(&path).unwrap(), b"");
+}
+
+/// 692e655 removed what had come to stand at the name of a file that it had begun to make.
+#[test]
+fn a_cancelled_layout_removed_the_file_of_another_program() {
+    let scratch = Scratch::new("replaced");
+    let path = scratch.path("data");
+    let cancel = AtomicBool::new(false);
+    let mut progress = |step: Progress<'_>| {
+        if step.written > 8 * MIB && !cancel.swap(true, Ordering::Relaxed) {
+            fs::write(scratch.path("new"), b"precious").unwrap();
+            fs::rename(scratch.path("new"), &path).unwrap();
+        }
+    };
+    let layouts = [layout(path.clone(), 64 * MIB, Content::Filled)];
+    let error = files::lay_out(&layouts, &Gate::of_any_content(), &cancel, &mut progress).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Cancelled);
+    assert_eq!(fs::read(&path).unwrap(), b"precious");
+}
+
+/// 692e655 removed the link through which it had made a file, and left the file.
+#[test]
+fn a_cancelled_layout_through_a_link_removes_the_file() {
+    let scratch = Scratch::new("linked");
+    std::os::unix::fs::symlink("data", scratch.path("link")).unwrap();
+    let cancel = AtomicBool::new(false);
+    let mut progress = |step: Progress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
+    let layouts = [layout(scratch.path("link"), 64 * MIB, Content::Filled)];
+    files::lay_out(&layouts, &Gate::of_any_content(), &cancel, &mut progress).unwrap_err();
+    assert!(!scratch.path("data").exists() && scratch.path("link").is_symlink());
+}
+
 #[test]
 fn files_know_what_they_are() {
     let scratch = Scratch::new("known");
