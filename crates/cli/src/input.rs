@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use engine::gate::note_input;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use units::Bytes;
 
@@ -21,23 +22,25 @@ pub(crate) struct Most {
     file: u64,
     /// From what tells no size: standard input, pipes, devices.
     stream: u64,
+    /// Whether it must outlive the results of the command, unlike a state that the command replaces.
+    outlives: bool,
 }
 
 impl Most {
     /// As much from any source.
     pub(crate) const fn bytes(bytes: u64) -> Self {
-        Self { file: bytes, stream: bytes }
+        Self { file: bytes, stream: bytes, outlives: true }
     }
 }
 
 /// Job files.
 pub(crate) const JOB_TEXT: Most = Most::bytes(job::limits::TEXT_BYTES_MAX as u64);
 /// Records and the output of other programs.
-pub(crate) const RECORD: Most = Most { file: 256 << 20, stream: 32 << 20 };
+pub(crate) const RECORD: Most = Most { file: 256 << 20, stream: 32 << 20, outlives: true };
 /// Lists of expectations, certificates and keys.
 pub(crate) const SMALL: Most = Most::bytes(1 << 20);
 /// The state of a suite.
-pub(crate) const STATE: Most = Most::bytes(64 << 20);
+pub(crate) const STATE: Most = Most { outlives: false, ..Most::bytes(64 << 20) };
 
 /// All bytes of a file; of `-`, of standard input.
 ///
@@ -55,6 +58,9 @@ pub(crate) fn read(path: &Path, most: Most) -> io::Result<Vec<u8>> {
         return Err(unusable("it is a block device: a job that is to use it names it, as in --filename=DEVICE"));
     }
     if kind.is_file() {
+        if most.outlives {
+            note_input(&facts);
+        }
         return if facts.len() > most.file {
             Err(too_large(most.file))
         } else {

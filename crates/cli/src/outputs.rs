@@ -1,11 +1,10 @@
 //! Results as bytes, to standard output and to files.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use analyse::Verdict;
-use engine::gate::{Existing, create_output};
+use engine::gate::ResultFile;
 use record::Run;
 use report::fio::{self, Options};
 use report::html::{Shown, Subject};
@@ -22,7 +21,7 @@ use crate::terminal::{Terminal, tell, why};
 pub(crate) struct Output {
     path: PathBuf,
     kind: Kind,
-    file: File,
+    file: ResultFile,
 }
 
 /// What a file holds, by its ending.
@@ -88,8 +87,7 @@ fn kind(path: &Path, among: &[Kind]) -> Result<Kind, String> {
 }
 
 impl Output {
-    /// Opens files for results, each of a kind among `known`: none before all their names are known to be good, because
-    /// opening one empties it.
+    /// Opens files for results, each of a kind among `known`; what is in them stays until there are results.
     ///
     /// # Errors
     ///
@@ -112,8 +110,7 @@ impl Output {
     }
 
     fn create(path: &Path, kind: Kind, option: &str) -> Result<Self, String> {
-        let file = create_output(path, Existing::Replace)
-            .map_err(|denied| format!("{option} {}: {denied}", path.display()))?;
+        let file = ResultFile::open(path).map_err(|denied| format!("{option} {}: {denied}", path.display()))?;
         Ok(Self { path: path.to_owned(), kind, file })
     }
 
@@ -316,7 +313,7 @@ impl Output {
     }
 
     fn put(&mut self, text: &str) -> Result<(), String> {
-        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
+        let written = self.file.write(text.as_bytes());
         written.map_err(|error| format!("--output {}: {}", self.path.display(), why(&error)))
     }
 }

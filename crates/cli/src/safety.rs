@@ -1,10 +1,10 @@
 //! What a run may write to: from the jobs of a plan to the write gate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::gate::{Denied, Gate, Identity, Permissions, Sharing};
+use engine::gate::{Denied, Gate, Identity, Permissions, Sharing, note_input};
 use job::{Engine, Plan};
 use workload::Operations;
 
@@ -37,6 +37,7 @@ fn open(permissions: Permissions) -> Arc<Gate> {
 
 /// Why this run must not begin, a line each; empty where it may. What may be written to is held by the gate from now on.
 pub(crate) fn check(plan: &Plan, members: &[Member], gate: &Gate) -> Vec<String> {
+    note_targets(members);
     let mut dangers = Vec::new();
     for (path, engine) in written(plan, members) {
         let admitted = match engine {
@@ -46,6 +47,18 @@ pub(crate) fn check(plan: &Plan, members: &[Member], gate: &Gate) -> Vec<String>
         dangers.extend(admitted.err().map(|denied| denied.to_string()));
     }
     dangers
+}
+
+/// Notes the files of all jobs, read or written, as ones that results must not go into.
+fn note_targets(members: &[Member]) {
+    let files = members.iter().flat_map(|member| &member.files.files).map(|file| file.path.as_str());
+    note_inputs(files.collect::<BTreeSet<_>>());
+}
+
+/// Notes files as ones that results must not go into.
+pub(crate) fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
+    let found = files.into_iter().filter_map(|file| std::fs::metadata(file).ok());
+    found.for_each(|metadata| note_input(&metadata));
 }
 
 /// What the system refuses to open as a file concerns the job that names it alone: its worker asks the gate again, and

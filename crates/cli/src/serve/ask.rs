@@ -285,9 +285,11 @@ impl Reader {
 
     /// Two exports that write to one file would not know of each other.
     fn files_that_meet(&mut self, options: &ServeOptions, wanted: &[Wanted]) {
+        // By what is there, whatever name it has; files that are still to be made by where that will be.
         let real = |wanted: &Wanted| {
             let path = wanted.store.path()?;
-            Some(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+            let place = || std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            Some(engine::gate::Identity::at(path).ok_or_else(place))
         };
         let writes = |wanted: &Wanted| matches!(wanted.store, StoreWords::File(_)) && !options.read_only;
         for (index, one) in wanted.iter().enumerate() {

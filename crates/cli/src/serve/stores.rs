@@ -11,6 +11,7 @@ use units::random::mix;
 
 use super::args::ServeOptions;
 use super::ask::{Question, StoreWords, Wanted};
+use crate::safety;
 
 /// The least `--memory-limit`: a few connections, each with requests of 256 KiB.
 pub(super) const MEMORY_LEAST_BYTES: u64 = 16 << 20;
@@ -80,6 +81,7 @@ impl Manner {
 
 /// Devices and files that clients must not write to, a line each.
 pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &Gate) -> Vec<String> {
+    safety::note_inputs(wanted.iter().filter_map(|wanted| wanted.store.path()));
     let written = wanted.iter().filter_map(|wanted| match &wanted.store {
         StoreWords::File(path) if !options.read_only => Some(path),
         _ => None,

@@ -12,6 +12,7 @@
 mod candidate;
 mod filesystem;
 mod identity;
+mod inputs;
 mod ledger;
 mod locks;
 mod loops;
@@ -20,6 +21,7 @@ mod objection;
 mod open;
 mod output;
 mod permit;
+mod result_file;
 mod users;
 
 use std::collections::BTreeMap;
@@ -29,12 +31,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use identity::Identity;
+pub use inputs::note_input;
 pub use locks::Sharing;
 pub(crate) use locks::lock_for_reading;
 pub use objection::{Denied, Objection, Origin, Permission, Refusal};
 pub(crate) use open::{Mode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;
+pub use result_file::ResultFile;
 
 use crate::error::Error;
 use crate::exports;

@@ -40,6 +40,8 @@ pub enum Objection {
     Kernel(&'static str),
     /// It would be a new file among the device nodes.
     DeviceDirectory,
+    /// Results were to go into it, and this command reads or measures it.
+    Input,
 }
 
 /// Where the data of a regular file come from.
@@ -70,7 +72,7 @@ impl Objection {
     pub const fn permission(&self) -> Permission {
         match self {
             Self::Foreign { .. } => Permission::Overwrite,
-            Self::Kernel(_) | Self::DeviceDirectory => Permission::Never,
+            Self::Kernel(_) | Self::DeviceDirectory | Self::Input => Permission::Never,
             _ => Permission::Destroy,
         }
     }
@@ -97,6 +99,7 @@ impl fmt::Display for Objection {
             Self::Unknown(reason) => f.write_str(reason),
             Self::Character => f.write_str("it is a character device"),
             Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),
+            Self::Input => f.write_str("this command reads or measures it, and results would replace it"),
             Self::DeviceDirectory => f.write_str("there is no such device, and files are not made among device nodes"),
         }
     }

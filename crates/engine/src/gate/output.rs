@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::filesystem::kernel_filesystem;
 use super::identity::Identity;
+use super::inputs;
 use super::locks::{self, Sharing};
 use super::objection::{Objection, Refusal};
 use super::open::{self, Mode};
@@ -22,6 +23,8 @@ use crate::probe::Number;
 pub enum Existing {
     /// It is emptied.
     Replace,
+    /// It stays for now; [`super::ResultFile`] replaces it once there are results.
+    Keep,
     /// It stays, and what is written follows it.
     Append,
 }
@@ -62,6 +65,7 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     let metadata = seen.metadata().map_err(failed)?;
     let identity = Identity::of(&metadata);
     let objections = match identity {
+        Identity::File { .. } if inputs::contain(identity) => vec![Objection::Input],
         Identity::File { .. } => match kernel_filesystem(seen) {
             Some(filesystem) => vec![Objection::Kernel(filesystem)],
             None => {
