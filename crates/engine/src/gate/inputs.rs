@@ -3,18 +3,26 @@
 use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use super::identity::Identity;
 
-static INPUTS: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
+/// With the time at which a file was made, where its filesystem knows it: numbers of removed files are given again.
+type Input = (Identity, Option<SystemTime>);
+
+static INPUTS: Mutex<BTreeSet<Input>> = Mutex::new(BTreeSet::new());
 
 /// Notes a file as one that must outlive the results. Other than regular files keep nothing that results could replace.
 pub fn note_input(metadata: &Metadata) {
-    if let identity @ Identity::File { .. } = Identity::of(metadata) {
-        INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(identity);
+    if metadata.is_file() {
+        INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(input(metadata));
     }
 }
 
-pub(super) fn contain(identity: Identity) -> bool {
-    INPUTS.lock().unwrap_or_else(PoisonError::into_inner).contains(&identity)
+pub(super) fn contain(metadata: &Metadata) -> bool {
+    INPUTS.lock().unwrap_or_else(PoisonError::into_inner).contains(&input(metadata))
+}
+
+fn input(metadata: &Metadata) -> Input {
+    (Identity::of(metadata), metadata.created().ok())
 }

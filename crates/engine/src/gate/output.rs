@@ -65,7 +65,7 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     let metadata = seen.metadata().map_err(failed)?;
     let identity = Identity::of(&metadata);
     let objections = match identity {
-        Identity::File { .. } if inputs::contain(identity) => vec![Objection::Input],
+        Identity::File { .. } if inputs::contain(&metadata) => vec![Objection::Input],
         Identity::File { .. } => match kernel_filesystem(seen) {
             Some(filesystem) => vec![Objection::Kernel(filesystem)],
             None => {
