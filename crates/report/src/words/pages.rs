@@ -237,18 +237,21 @@ fn volume(code: Code) -> Entry {
     match code {
         Code::VolumeIopsCap => of(
             "The volume's limit on operations",
-            "operations per second are within 3 % of it",
+            "no other limit is used more, and operations per second are within 3 % of it or above it by no more than the \
+             catalogue's tolerance",
             "More depth gives more latency only. Buy more IOPS, a larger volume, or another type.",
         ),
         Code::VolumeThroughputCap => of(
             "The volume's limit on bytes",
-            "operations x block size are within 3 % of it",
+            "no other limit is used more, and operations x block size are within 3 % of it or above it by no more than \
+             the catalogue's tolerance",
             "More depth gives more latency only. Buy more throughput, or use smaller blocks if it is operations that \
              count.",
         ),
         Code::MachineCap => of(
             "The machine's limit",
-            "operations are within 3 % of what the machine type allows, and the volume allows more",
+            "operations are within 3 % of what the machine type allows or above it by no more than the catalogue's \
+             tolerance, and the volume allows more",
             "More IOPS for the volume would be money for nothing: take a larger machine.",
         ),
         Code::EgressCap => of(
@@ -288,7 +291,8 @@ fn volume(code: Code) -> Entry {
         ),
         Code::AboveExpectation => of(
             "More than the volume can give",
-            "operations are more than 3 % above every limit, burst included",
+            "operations are above what every limit admits, burst included: 3 % more than the nominal rate, or the \
+             catalogue's tolerance",
             "A cache answered, or the volume is not the one that is expected.",
         ),
         Code::BelowExpectation => of(
