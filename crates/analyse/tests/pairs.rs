@@ -323,11 +323,11 @@ fn figures(code: Code) -> Pair {
     match code {
         Code::LittleContradicted => {
             let depth = |depth: f64| seen(|seen| seen.depth = exactly(depth));
-            (depth(15.0), depth(15.8))
+            (depth(15.5), depth(15.6))
         }
         Code::LittleHolds => {
             let depth = |depth: f64| seen(|seen| seen.depth = exactly(depth));
-            (depth(19.0), depth(21.0))
+            (depth(16.4), depth(16.6))
         }
         Code::FiguresDisagree => (throughput(1.3), throughput(1.004)),
         Code::UnitsMixed => (throughput(1.0486), throughput(1.3)),

@@ -177,13 +177,14 @@ fn figures(code: Code) -> Entry {
     match code {
         Code::LittleContradicted => of(
             "The figures contradict Little's law",
-            "operations per second x mean latency is more than could be in flight (`distrust`), or, of figures that \
-             somebody told, less than 80 % of what is said to have been in flight (`warning`)",
+            "beyond the rounding of the figures, operations per second x mean latency is 3 % more than could be in flight \
+             (`distrust`), or 3 % less than a claim says was in flight (`warning`; in the text of a run 20 %, because the \
+             generator's own time counts there)",
             "In flight = rate x time holds for every queue. One of the figures is of another load, or was mistyped.",
         ),
         Code::LittleHolds => of(
             "The figures agree",
-            "told or printed figures satisfy Little's law",
+            "claimed or printed figures satisfy Little's law; what less than 3 % lack beyond their rounding is printed",
             "Operations per second x mean latency is what was in flight.",
         ),
         Code::FiguresDisagree => of(
