@@ -162,6 +162,26 @@ fn what_rounding_does_not_explain_is_said_below_three_per_cent_too() {
     );
 }
 
+/// `direct=1` was advised where the command line above the output had it.
+#[test]
+fn options_beside_the_text_are_read_before_they_are_advised() {
+    let text = include_str!("../../record/tests/data/buffered.txt");
+    let remedy = |text: &str| {
+        let found = explained(&["-"], text);
+        let waits = found.iter().find(|one| one["code"] == "engine_not_asynchronous").cloned();
+        waits.unwrap_or_else(|| panic!("{:?}", codes(&found)))["remedy"]["action"].clone()
+    };
+    assert_eq!(remedy(text), "direct_unless_given");
+    assert_eq!(
+        remedy(&format!("$ fio --name=t --ioengine=libaio --direct=1 --rw=randread\n{text}")),
+        "queueing_engine"
+    );
+    assert_eq!(remedy(&format!("$ fio --name=t --ioengine=libaio --rw=randread\n{text}")), "direct");
+    let words = run_with_input(&mut fathom(["explain", "-"]), text).expect_clean().stdout;
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("If direct=1 was not given"), "{words}");
+}
+
 #[test]
 fn the_nutanix_recipe_is_consistent_and_far_beyond_the_knee() {
     let claim = "iops=2018k,lat=570.3us,qd=8,jobs=144,bs=4k,rw=randread";

@@ -3,6 +3,7 @@
 //! A document that was cut off is refused, even where parts of it are whole: half of an account is not an account.
 //! Only what a program prints for each device at its very end may be missing, for nothing tells that it should be there.
 
+mod command;
 mod foreign;
 mod iostat;
 mod json;
@@ -84,7 +85,7 @@ pub fn read_input(name: &str, bytes: &[u8]) -> Result<Input, InputError> {
         });
     }
     if normal::is_in(&text) {
-        return normal::read(&text).map(|run| Input::Run(Box::new(run)));
+        return normal::read(&text).map(|run| Input::Run(Box::new(command::told(&text, run))));
     }
     if iostat::is_in(&text) {
         return iostat::read_text(&text).map(Input::Iostat);

@@ -17,6 +17,11 @@ use block::Block;
 use figures::{Line, REMEDY};
 use header::Header;
 
+/// Whether a line is that of a job before it runs.
+pub(super) fn is_header(line: &str) -> bool {
+    header::is_one(line)
+}
+
 /// Whether there is any of it in a text.
 pub(super) fn is_in(text: &Text) -> bool {
     text.lines().any(|line| header::is_one(line) || block::begins(line))
