@@ -111,6 +111,8 @@ pub enum Quantity {
     InFlightImpliedLow,
     /// The most that they may imply.
     InFlightImpliedHigh,
+    /// By which fraction that differs from the depth beyond the rounding of the figures; below 0 where it is less.
+    Apart,
     /// Mean time of an operation from its start.
     LatencyMean,
     /// Throughput, as it was told.
@@ -139,6 +141,10 @@ pub enum Quantity {
     CapIops,
     /// The same in bytes.
     CapBytesPerSecond,
+    /// How far above that the measurement is, as a fraction.
+    AboveNominal,
+    /// How far above that the provider was measured to sustain, as a fraction.
+    Tolerance,
     /// Operations per second that the next cap lets through.
     NextCapIops,
     /// Operations in flight that reach the limit.
@@ -261,6 +267,9 @@ impl Quantity {
             | Self::SubmissionShare
             | Self::IopsSpread
             | Self::IopsSlope
+            | Self::AboveNominal
+            | Self::Apart
+            | Self::Tolerance
             | Self::Utilisation => Unit::Share,
             Self::JobBytes
             | Self::SumTold

@@ -28,6 +28,24 @@ pub struct Cap {
     pub shared: bool,
     /// How long a full bucket of credits lets more through, in seconds; `None` where it has none.
     pub burst_secs: Option<f64>,
+    /// How far above `iops` the provider was measured to sustain, as a fraction; 0 where nothing is known.
+    pub tolerance: f64,
+}
+
+/// Measurements within this fraction of a cap have reached it, whatever the provider tolerates.
+pub(crate) const REACHED: f64 = 0.03;
+
+impl Cap {
+    /// The most operations per second that still count as this cap.
+    #[must_use]
+    pub fn admits(&self) -> f64 {
+        self.iops * (1.0 + self.tolerance.max(REACHED))
+    }
+
+    /// Whether `iops` exceed it for as long as its credits last.
+    pub(crate) fn is_burst(&self, iops: f64) -> bool {
+        self.burst_secs.is_some() && iops > self.admits()
+    }
 }
 
 /// What a load gets: a point of the curve of operations per second against depth.

@@ -110,8 +110,12 @@ pub enum Remedy {
     },
     /// Bypass the page cache.
     Direct,
+    /// The same, where it is unknown whether the job did.
+    DirectUnlessGiven,
     /// Count an `fsync` at the end, or bypass the page cache.
     SyncAtEnd,
+    /// The same, where it is unknown whether the job bypassed it.
+    SyncAtEndUnlessDirect,
     /// Write the file first.
     WriteFirst,
     /// Run for this many seconds.

@@ -149,7 +149,7 @@ impl Observation {
             cpus: None,
             seconds: Some(result.wall_ns() / 1e9),
             region_bytes: declared.size,
-            direct: (!declared.header_only).then_some(declared.direct),
+            direct: declared.known_direct(),
             device: declared.device,
             paces: result.series.iops(),
             interval_ns: result.series.width_ns as f64,

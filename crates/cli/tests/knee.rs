@@ -95,6 +95,17 @@ fn a_drive_has_a_power_and_no_knee() {
     assert!(text.contains("No knee: IOPS grow as depth^0.2"), "{text}");
 }
 
+/// Seed 1 told of "-86 %" from nine operations in 50 ms, and of a probe at depth 1 that something else had slowed down.
+#[test]
+fn a_short_look_at_a_drive_is_no_news_of_it() {
+    for seed in 1..=5 {
+        let outcome = sweep(&format!("--on hdd/7200rpm --seed {seed}")).expect_clean();
+        for news in ["changed by", "slower than those", "changed their level"] {
+            assert!(!outcome.stdout.contains(news), "seed {seed}: {}", outcome.stdout);
+        }
+    }
+}
+
 #[test]
 fn each_value_of_a_setting_has_a_curve_and_a_row() {
     let scratch = Scratch::new();

@@ -70,6 +70,9 @@ pub struct Declared {
     /// number of workers are defaults that say nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub header_only: bool,
+    /// With `header_only`: `direct` is known all the same, because the command line or the job file stands in the same text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub direct_told: bool,
 }
 
 /// Three values, for reads, writes and trims.
@@ -193,6 +196,7 @@ impl Declared {
             kb_base: job.stats.kb_base,
             unit_base: job.stats.unit_base,
             header_only: false,
+            direct_told: false,
         }
     }
 
@@ -200,6 +204,12 @@ impl Declared {
     #[must_use]
     pub const fn sizes(&self, kind: Kind) -> Sizes {
         self.block_sizes.of(kind)
+    }
+
+    /// Whether operations go past the page cache; `None` where the source does not say.
+    #[must_use]
+    pub fn known_direct(&self) -> Option<bool> {
+        (!self.header_only || self.direct_told).then_some(self.direct)
     }
 
     /// Whether arrivals follow a schedule.

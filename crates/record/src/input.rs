@@ -4,6 +4,7 @@
 //! Only what a program prints for each device at its very end may be missing, for nothing tells that it should be there.
 
 mod accounts;
+mod command;
 mod foreign;
 mod iostat;
 mod json;
@@ -109,8 +110,12 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
     for document in json::find(&text) {
         add(Format::Json, document.line, json::read(&text, document));
     }
+    let mut above = 0;
     for lines in normal::runs(&text) {
-        add(Format::Normal, lines.start, normal::read(&text, lines).map(of_run));
+        let around = above..lines.end;
+        above = normal::end_of_results(&text, lines.clone());
+        let told = |run| of_run(command::told(&text, around, run));
+        add(Format::Normal, lines.start, normal::read(&text, lines).map(told));
     }
     for lines in terse::runs(&text) {
         add(Format::Terse, lines.start, terse::read(&text, lines).map(of_run));

@@ -26,5 +26,7 @@ mod written;
 
 pub use law::Law;
 pub use request::{Kind, PerKind, Request, Share};
-pub use spec::{Behaviour, Buffering, Burst, Counted, Latency, Limit, Scope, Source, Spec, Station, names_machine};
+pub use spec::{
+    Behaviour, Buffering, Burst, Counted, Latency, Limit, Scope, Source, Spec, Station, Tolerance, names_machine,
+};
 pub use system::{Attachment, Credits, Home, Stage, StageKind, System};

@@ -253,6 +253,7 @@ mod tests {
             rate,
             larger_than: 0,
             burst,
+            tolerance: None,
             rule: String::new(),
             source: Source::default(),
         }

@@ -68,6 +68,8 @@ pub struct Limit {
     /// How much may pass at once after a pause, on top of the rate. For plain limits a little, so that the
     /// jitter of arrivals does not count as load; for credit buckets the whole bucket.
     pub burst: Burst,
+    /// How much more than its rate the provider is known to sustain; `None` where nothing is published or measured.
+    pub tolerance: Option<Tolerance>,
     /// The rule it follows from, with this volume's numbers: `min(30 × 2048 GB, 60,000)`.
     pub rule: String,
     /// Where the rule is from.
@@ -86,6 +88,24 @@ impl Limit {
             Counted::Operations { unit: Some(unit), .. } => length.div_ceil(unit.max(1)),
         };
         Some(rate as f64 / f64::from(units.max(1)))
+    }
+}
+
+/// How far above a limit's nominal rate real volumes were measured. Models keep to the nominal rate; measurements up to
+/// here have reached the limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tolerance {
+    /// Thousandths of the nominal rate.
+    pub per_mille: u32,
+    /// Where the measurement is from.
+    pub source: Source,
+}
+
+impl Tolerance {
+    /// The same as a fraction of the nominal rate.
+    #[must_use]
+    pub fn fraction(&self) -> f64 {
+        f64::from(self.per_mille) / 1000.0
     }
 }
 

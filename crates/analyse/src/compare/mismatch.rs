@@ -211,7 +211,7 @@ fn of_job(job: &JobResult) -> Vec<Trait> {
     // Text for people leaves out the other options.
     let known = |told: Told| (!declared.header_only).then_some(told);
     traits.extend([
-        (Aspect::Direct, known(Told::Yes(declared.direct))),
+        (Aspect::Direct, declared.known_direct().map(Told::Yes)),
         (Aspect::Syncs, known(Told::Yes(declared.syncs))),
         (Aspect::Size, known(Told::bytes(region(job)))),
         (Aspect::RateIops, known(Told::count(declared.rate_iops.sum()))),

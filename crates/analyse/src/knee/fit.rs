@@ -36,6 +36,11 @@ impl Estimate {
         (self.high - self.low) / 2.0 / self.value.abs().max(1e-300)
     }
 
+    /// The interval, made wide enough for another value.
+    fn holding(self, value: f64) -> Self {
+        Self { low: self.low.min(value), high: self.high.max(value), ..self }
+    }
+
     fn map(self, f: impl Fn(f64) -> f64) -> Self {
         let (a, b) = (f(self.low), f(self.high));
         Self { value: f(self.value), low: a.min(b), high: a.max(b) }
@@ -59,6 +64,10 @@ pub struct Knee {
     pub price_ns: f64,
     /// The knee by the asymptotes alone: the least latency and the most operations a second among the points.
     pub depth_by_bounds: f64,
+    /// Half the interval of `depth` that chance alone makes, as a fraction. The rest of it is due to the form of the curve,
+    /// which no device follows exactly.
+    #[serde(default)]
+    pub chance: f64,
 }
 
 /// The shape of the points.
@@ -180,25 +189,38 @@ fn shape(points: &[Point], peak: Option<&Point>, seed: u64) -> (Curve, f64) {
         return found;
     }
     let draws = redraw(&samples, best, seed);
-    let estimate = |of: &dyn Fn(&Smooth) -> f64| interval(of(&best), draws.iter().map(of).collect()).map(f64::exp);
-    let r0_ns = estimate(&|s| s.ln_r0 + 1e9_f64.ln());
+    let others = bends(&samples, best);
+    let (least, most) = extremes(points);
+    // What the curve says, what others say that fit as well, and what the points say without any curve.
+    let estimate = |of: &dyn Fn(&Bent) -> f64, alone: [f64; 2]| {
+        let draws = draws.iter().map(|smooth| of(&Bent::straight(*smooth))).collect();
+        let all = others.iter().map(of).chain(alone);
+        all.fold(interval(of(&Bent::straight(best)), draws), Estimate::holding).map(f64::exp)
+    };
+    let ln_ns = 1e9_f64.ln();
+    let r0_ns = estimate(&|bent| bent.smooth.ln_r0 + ln_ns, least.map(|end| end + ln_ns));
     // Still on the rising line, or barely below it: the other line was not seen.
     let bent = best.ln_r0 + last.iops.ln() - f64::from(last.depth).ln();
     let knee = best.ln_r0 + best.ln_xmax;
     if peak.is_none() && (bent > -0.1 || knee > f64::from(last.depth).ln()) {
         return (Curve::Unsaturated { depth: last.depth, iops: last.iops, r0_ns }, residual);
     }
-    let xmax = estimate(&|s| s.ln_xmax);
-    let least_ns = points.iter().map(|point| f64::from(point.depth) / point.iops).fold(f64::INFINITY, f64::min);
-    let most = points.iter().map(|point| point.iops).fold(0.0, f64::max);
+    let xmax = estimate(&|bent| bent.smooth.ln_xmax, most);
+    let middle = |[low, high]: [f64; 2]| f64::midpoint(low, high);
+    let by_bounds = middle(least) + middle(most);
+    // The two are independent.
+    let apart = ((least[1] - least[0]) / 2.0).hypot((most[1] - most[0]) / 2.0);
     let knee = Knee {
         r0_ns,
         xmax,
-        depth: estimate(&|s| s.ln_r0 + s.ln_xmax),
+        depth: estimate(&Bent::ln_knee, [by_bounds - apart, by_bounds + apart]),
         sharpness: best.ln_m.exp(),
         depth_of_95_percent: points.iter().find(|point| point.iops >= 0.95 * xmax.value).map(|point| point.depth),
         price_ns: 1e9 / xmax.value,
-        depth_by_bounds: least_ns * most,
+        depth_by_bounds: by_bounds.exp(),
+        chance: interval(knee, draws.iter().map(|smooth| smooth.ln_r0 + smooth.ln_xmax).collect())
+            .map(f64::exp)
+            .half_width(),
     };
     (Curve::Knee(knee), residual)
 }
@@ -250,6 +272,77 @@ fn sample(point: &Point) -> Sample {
         ln_iops: point.iops.ln(),
         error: point.error.clamp(ERROR_LEAST, 1.0),
     }
+}
+
+/// The least latency and the most operations a second among the points, each with its interval: asymptotes that no form
+/// of the curve is needed for. In logarithms, in seconds.
+fn extremes(points: &[Point]) -> ([f64; 2], [f64; 2]) {
+    /// Standard errors on either side that hold 95 %, of the least or the most of several.
+    const CHANCE: f64 = 3.0;
+    let around = |value: f64, error: f64| {
+        let half = CHANCE * error.clamp(ERROR_LEAST, 1.0);
+        [value.ln() - half, value.ln() + half]
+    };
+    let latency = |point: &Point| f64::from(point.depth) / point.iops;
+    let least = points.iter().min_by(|a, b| latency(a).total_cmp(&latency(b)));
+    let most = points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops));
+    let least = least.map_or([0.0; 2], |point| around(latency(point), point.error));
+    (least, most.map_or([0.0; 2], |point| around(point.iops, point.error)))
+}
+
+/// A curve whose latency changes on its rising part too, as `depth^(1 - slope)`: batches form, or a queue does.
+#[derive(Clone, Copy, Debug)]
+struct Bent {
+    smooth: Smooth,
+    slope: f64,
+}
+
+/// The slopes of rising parts that are tried beside 1, of latencies that do not change: steps of this size from 1, and then
+/// a tenth of it around the best one.
+const SLOPE_STEP: f64 = 0.01;
+const SLOPES: std::ops::RangeInclusive<i32> = -30..=12;
+
+impl Bent {
+    const fn straight(smooth: Smooth) -> Self {
+        Self { smooth, slope: 1.0 }
+    }
+
+    /// Where its two lines meet.
+    fn ln_knee(&self) -> f64 {
+        (self.smooth.ln_r0 + self.smooth.ln_xmax) / self.slope
+    }
+}
+
+/// Curves of other slopes that fit as well as the best one does, by its own residuals: the form of the curve is not known,
+/// so what they say is possible too.
+fn bends(samples: &[Sample], best: Smooth) -> Vec<Bent> {
+    /// The likelihood ratio of 95 % for two parameters: the slope, and the sharpness that goes with it.
+    const LIKELY: f64 = 5.99;
+    const SHARP: f64 = 30.0;
+    if samples.len() < 5 {
+        return Vec::new();
+    }
+    let scaled = |slope: f64| -> Vec<Sample> {
+        samples.iter().map(|sample| Sample { ln_depth: slope * sample.ln_depth, ..*sample }).collect()
+    };
+    let fit_at = |slope: f64| {
+        let samples = scaled(slope);
+        // The corner may be sharper than that of the best curve, which rounds it to follow the slope.
+        let sharp = Smooth { ln_m: SHARP.ln(), ..best };
+        let fitted =
+            [best, sharp].map(|start| start.descend(&samples)).map(|smooth| (smooth.chi_squared(&samples), smooth));
+        let (chi, smooth) = if fitted[1].0 < fitted[0].0 { fitted[1] } else { fitted[0] };
+        (Bent { smooth, slope }, chi)
+    };
+    let mut fitted: Vec<(Bent, f64)> = SLOPES.map(|step| fit_at(1.0 + SLOPE_STEP * f64::from(step))).collect();
+    if let Some((nearest, _)) = fitted.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
+        let slope = nearest.slope;
+        fitted.extend((-10..=10).map(|step| fit_at(slope + SLOPE_STEP / 10.0 * f64::from(step))));
+    }
+    let least = fitted.iter().map(|(_, chi)| *chi).fold(best.chi_squared(samples), f64::min);
+    let free = samples.len().saturating_sub(4).max(1) as f64;
+    let likely = least + LIKELY * (least / free).max(1.0);
+    fitted.into_iter().filter(|(_, chi)| *chi <= likely).map(|(bent, _)| bent).collect()
 }
 
 /// The curve for residuals that are drawn again: each in units of its point's error, with the parameters' share put
@@ -418,6 +511,71 @@ mod tests {
         assert!(retrograde.depth == 1024 && retrograde.peak_depth < 1024, "{retrograde:?}");
         let Curve::Knee(knee) = found.curve else { panic!("{found:?}") };
         assert!((knee.depth.value / 210.0 - 1.0).abs() < 0.05, "{knee:?}");
+    }
+
+    /// Its name, its knee, and operations a second by depth.
+    type Shape = (&'static str, f64, Box<dyn Fn(f64) -> f64>);
+
+    /// Operations a second of devices that are not of the fitted form, by depth, each with its knee: the most operations
+    /// a second x the time of one alone.
+    fn shapes() -> Vec<Shape> {
+        // Closed networks by mean value analysis: stations of these service times behind a delay, in microseconds.
+        let network = |delay: f64, stations: &'static [f64]| {
+            move |depth: f64| {
+                let (mut queues, mut iops) = (vec![0.0; stations.len()], 0.0);
+                for n in 1..=depth as u32 {
+                    let here: Vec<f64> =
+                        stations.iter().zip(&queues).map(|(service, queue)| service * (1.0 + queue)).collect();
+                    iops = f64::from(n) / (delay + here.iter().sum::<f64>());
+                    queues = here.iter().map(|time| iops * time).collect();
+                }
+                iops * 1e6
+            }
+        };
+        // A limiter in front of latencies that vary: the least of two, smeared.
+        let jitter = |depth: f64| {
+            let part = |at: i32| {
+                let z = f64::from(at) / 10.0;
+                let weight = (-z * z / 2.0).exp();
+                (weight * (depth / 2e-3 * (0.15 * z).exp()).min(5_000.0), weight)
+            };
+            let (sum, weights) = (-30..=30).map(part).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+            sum / weights
+        };
+        vec![
+            ("one queue", 5.0, Box::new(network(200.0, &[50.0]))),
+            ("a fast queue behind a long way", 21.0, Box::new(network(1_000.0, &[50.0]))),
+            ("two queues, one faster", 4.33, Box::new(network(200.0, &[50.0, 75.0]))),
+            ("hyperbolic tangent", 20.0, Box::new(|depth: f64| 40_000.0 * (depth / 20.0).tanh())),
+            ("exponential", 20.50, Box::new(|depth: f64| 40_000.0 * -(-depth / 20.0).exp_m1())),
+            ("limiter with jitter", 9.89, Box::new(jitter)),
+            // Latency grows before the limit: 500 at depth 1, 5,000 from depth 12.4 on.
+            ("latency that grows", 12.38, Box::new(|depth: f64| (500.0 * depth.powf(0.915)).min(5_000.0))),
+        ]
+    }
+
+    /// Measured on a P30: 10 [9.9, 10], where the data bend at 12 to 13. The interval was of chance alone.
+    #[test]
+    fn intervals_of_the_knee_hold_the_error_of_the_form_too() {
+        let (seed, trials) = (21, 40);
+        let mut random = Random::new(seed, 1);
+        let near: &[u32] = &[1, 2, 4, 5, 8, 10, 14, 16, 20, 28, 40, 64, 256];
+        for (depths, error) in [(near, 0.004), (near, 0.02), (&GRID[..], 0.01), (&GRID[..], 0.02)] {
+            for (name, knee, of) in shapes() {
+                let held = (0..trials).filter(|&trial| {
+                    let point = |&depth: &u32| {
+                        let iops = of(f64::from(depth)) * (error * normal(&mut random)).exp();
+                        Point { depth, iops, latency_ns: f64::from(depth) / iops * 1e9, error }
+                    };
+                    let points: Vec<Point> = depths.iter().map(point).collect();
+                    let Curve::Knee(found) = fit(&points, trial).curve else { panic!("{name}, seed {seed}: no knee") };
+                    // No wider than a factor of two from end to end: an interval of everything would hold it as well.
+                    found.depth.high < 2.0 * found.depth.low && (found.depth.low..=found.depth.high).contains(&knee)
+                });
+                let held = held.count() as f64 / trials as f64;
+                assert!(held >= 0.9, "{name} with errors of {error}, seed {seed}: held in {held}");
+            }
+        }
     }
 
     #[test]

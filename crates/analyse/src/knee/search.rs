@@ -83,13 +83,35 @@ pub struct Taken {
     pub burst: bool,
     /// Whether something else was busy: it was slower than what came before and what came after.
     pub disturbed: bool,
+    /// Whether it saw too few operations, or ended before all that were in flight came round: it says how long the next
+    /// one has to be, and nothing of the device.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub short: bool,
 }
 
 impl Taken {
     /// Whether it is part of the curve.
     #[must_use]
     pub fn counts(&self) -> bool {
-        !self.burst && !self.disturbed
+        !self.burst && !self.disturbed && !self.short
+    }
+
+    /// A measurement that nothing else is known of. What a short one seems to show of steps and drifts is chance.
+    fn of(probe: Probe, reading: Reading) -> Self {
+        let operations = reading.iops * probe.seconds;
+        // By Little's law this long for each of those in flight.
+        let round_s = f64::from(probe.depth) / reading.iops.max(1e-9);
+        let short = operations < OPERATIONS_LEAST || probe.whole_s() < round_s;
+        let reading = match short {
+            true => Reading {
+                error: reading.error.max(operations.max(1.0).sqrt().recip()),
+                step: None,
+                drift: None,
+                ..reading
+            },
+            false => reading,
+        };
+        Self { probe, reading, burst: false, disturbed: false, short }
     }
 
     /// Whether it gave more for each operation in flight than a shallower one, which no device does.
@@ -144,6 +166,8 @@ const NEAR: f64 = 0.13;
 const PROBES_MAX: usize = 48;
 /// A measurement that changes by more than this share on the way is made once more, for longer.
 const DRIFT: f64 = 0.1;
+/// A mean of fewer operations is off by a fifth by chance alone.
+const OPERATIONS_LEAST: f64 = 30.0;
 /// After a step down, what was above the new level by more than this share was burst.
 const ABOVE: f64 = 0.05;
 
@@ -189,9 +213,10 @@ impl Search {
         if let Some(at) = self.outstanding.iter().position(|known| known == probe) {
             self.outstanding.remove(at);
         }
-        self.taken.push(Taken { probe: *probe, reading, burst: false, disturbed: false });
+        self.taken.push(Taken::of(*probe, reading));
         self.settle();
-        if self.is_flat_at(probe.depth) {
+        // Where to stop climbing is no statement on the device: short probes will do.
+        if is_flat_at(probe.depth, self.lasting()) {
             self.rung = None;
         }
     }
@@ -248,25 +273,21 @@ impl Search {
         self.taken.iter().filter(|taken| taken.counts())
     }
 
+    /// Those on the level that lasts, long enough or not.
+    fn lasting(&self) -> impl Iterator<Item = &Taken> {
+        self.taken.iter().filter(|taken| !taken.burst && !taken.disturbed)
+    }
+
     fn rung_after(&self, depth: u32) -> Option<u32> {
         let most = self.settings.most;
         (depth < most).then(|| depth.saturating_mul(RUNG).min(most))
     }
 
-    /// Whether `depth` gives hardly more than what is shallower by a rung.
-    fn is_flat_at(&self, depth: u32) -> bool {
-        let iops = |of: &dyn Fn(u32) -> bool| {
-            let found = self.valid().filter(|taken| of(taken.probe.depth)).map(|taken| taken.reading.iops);
-            found.max_by(f64::total_cmp)
-        };
-        let before = iops(&|other| other <= depth / 3);
-        before.zip(iops(&|other| other == depth)).is_some_and(|(before, here)| here < before * (1.0 + FLAT))
-    }
-
     /// A probe that is long enough for what is known of the depth.
     fn probe(&self, depth: u32) -> Probe {
         let Settings { short_s, long_s, operations, warm_up_s, .. } = self.settings;
-        let known = self.valid().filter(|taken| taken.reading.iops > 0.0);
+        // A short probe is no evidence, but the first idea of how long the next one has to be.
+        let known = self.lasting().filter(|taken| taken.reading.iops > 0.0);
         let nearest = known.min_by_key(|taken| taken.probe.depth.abs_diff(depth));
         let iops = nearest.map(|taken| {
             let share = f64::from(depth) / f64::from(taken.probe.depth);
@@ -287,7 +308,7 @@ impl Search {
 
     /// A longer look at a depth.
     fn again(&self, depth: u32) -> Probe {
-        let longest = self.valid().filter(|taken| taken.probe.depth == depth).map(|taken| taken.probe.seconds);
+        let longest = self.lasting().filter(|taken| taken.probe.depth == depth).map(|taken| taken.probe.seconds);
         let longest = longest.fold(0.0, f64::max);
         let probe = self.probe(depth);
         Probe { seconds: probe.seconds.max(1.5 * longest).min(self.settings.long_s), ..probe }
@@ -308,7 +329,8 @@ impl Search {
         match found.curve {
             Curve::Knee(knee) => {
                 let seen = AROUND[..3].iter().all(|share| self.seconds_near(self.at(share * knee.depth.value)) > 0.0);
-                if seen && knee.depth.half_width() <= self.settings.precision {
+                // More probes narrow what chance leaves open, not whether the device is of this form.
+                if seen && knee.chance <= self.settings.precision {
                     return self.finish(End::Precise);
                 }
                 self.around(&AROUND, knee.depth.value)
@@ -331,7 +353,7 @@ impl Search {
             Curve::PowerLaw { flat_from, .. } => {
                 // What rises like this to the end of the range has no knee; what was not looked at may have one.
                 let deepest = self.deepest();
-                match flat_from.is_some() || deepest >= self.settings.most || self.is_flat_at(deepest) {
+                match flat_from.is_some() || deepest >= self.settings.most || is_flat_at(deepest, self.valid()) {
                     true => self.finish(End::NoKnee),
                     false => Some(self.probe(self.at(2.0 * f64::from(deepest)))),
                 }
@@ -365,16 +387,17 @@ impl Search {
     fn too_short(&self) -> Option<u32> {
         let Settings { operations, long_s, .. } = self.settings;
         let seen = |depth: u32| -> (f64, f64) {
-            let of_depth = self.valid().filter(|taken| taken.probe.depth == depth);
+            let of_depth = self.lasting().filter(|taken| taken.probe.depth == depth);
             of_depth.fold((0.0, 0.0), |(ios, seconds), taken| {
                 (ios + taken.reading.iops * taken.probe.seconds, seconds + taken.probe.seconds)
             })
         };
         let waiting = |depth: u32| self.outstanding.iter().any(|probe| probe.depth == depth);
-        let mut depths = self.valid().map(|taken| taken.probe.depth);
+        let evident = |depth: u32| self.valid().any(|taken| taken.probe.depth == depth);
+        let mut depths = self.lasting().map(|taken| taken.probe.depth);
         depths.find(|&depth| {
             let (ios, seconds) = seen(depth);
-            let short = ios < operations / 10.0 && seconds < 0.9 * long_s;
+            let short = (ios < operations / 10.0 || !evident(depth)) && seconds < 0.9 * long_s;
             (short || self.is_moving(depth)) && !waiting(depth)
         })
     }
@@ -392,17 +415,17 @@ impl Search {
     fn settle(&mut self) {
         let taken = self.taken.clone();
         let disturbed = |at: usize| {
-            let slower_than = |other: &Taken| other.outdoes(&taken[at]);
+            let slower_than = |other: &Taken| !other.short && !taken[at].short && other.outdoes(&taken[at]);
             let again = |other: &Taken| other.probe.depth == taken[at].probe.depth && slower_than(other);
             let (before, after) = (&taken[..at], &taken[at + 1..]);
             after.iter().any(again) || before.iter().any(slower_than) && after.iter().any(slower_than)
         };
         let disturbed: Vec<bool> = (0..taken.len()).map(disturbed).collect();
         for at in 0..taken.len() {
-            let later = (at + 1..taken.len()).filter(|&later| !disturbed[later]);
+            let later = (at + 1..taken.len()).filter(|&later| !disturbed[later] && !taken[later].short);
             let denied = later.filter(|&later| denies(&taken, later, at)).count();
             self.taken[at].disturbed = disturbed[at];
-            self.taken[at].burst = !disturbed[at] && denied >= 2;
+            self.taken[at].burst = !disturbed[at] && !taken[at].short && denied >= 2;
         }
     }
 
@@ -425,7 +448,8 @@ impl Search {
         });
         let fallen = || all.clone().find(|at| open(at) && (at + 1..self.taken.len()).any(|later| less(*at, later)));
         let slow = || {
-            let outdone = |at: usize| self.taken[at + 1..].iter().any(|later| later.outdoes(&self.taken[at]));
+            let outdone =
+                |at: usize| self.taken[at + 1..].iter().any(|later| !later.short && later.outdoes(&self.taken[at]));
             all.clone().find(|at| open(at) && outdone(*at))
         };
         // Less depth has given more since: what was measured here may have been disturbed.
@@ -476,6 +500,19 @@ impl Search {
         let waiting = self.outstanding.iter().filter(|probe| near(probe.depth)).map(|probe| probe.seconds);
         taken.sum::<f64>() + waiting.sum::<f64>()
     }
+}
+
+/// Whether `depth` gives hardly more than what is shallower by a rung.
+fn is_flat_at<'a>(depth: u32, taken: impl Iterator<Item = &'a Taken>) -> bool {
+    let (mut before, mut here) = (None::<f64>, None::<f64>);
+    for Taken { probe, reading, .. } in taken {
+        if probe.depth <= depth / 3 {
+            before = Some(before.map_or(reading.iops, |most| most.max(reading.iops)));
+        } else if probe.depth == depth {
+            here = Some(here.map_or(reading.iops, |most| most.max(reading.iops)));
+        }
+    }
+    before.zip(here).is_some_and(|(before, here)| here < before * (1.0 + FLAT))
 }
 
 /// Whether a later measurement is of a lower level than an earlier one.
@@ -623,6 +660,42 @@ mod tests {
             };
             assert!((5.0..25.0).contains(&knee.depth.value), "seed {seed}: {knee:?}");
         }
+    }
+
+    /// Nine operations of a drive in 50 ms, fewer than were in flight: "IOPS changed by -86 %", and one probe at depth 1 was
+    /// said to have been disturbed.
+    #[test]
+    fn a_probe_too_short_for_the_device_is_no_evidence() {
+        let settings = Settings { short_s: 0.05, rung_s: 7200.0, long_s: 7200.0, budget_s: f64::INFINITY, ..DEVICE };
+        let mut search = Search::new(Settings { warm_up_s: 0.03, ..settings });
+        // What few operations show of steps and drifts, and half of the operations.
+        let read = |probe: &Probe| {
+            let (whole, short) = (80.0 * f64::from(probe.depth.min(64)).powf(0.2), probe.seconds < 1.0);
+            Reading {
+                iops: if short { 0.5 * whole } else { whole },
+                latency_ns: f64::from(probe.depth) / whole * 1e9,
+                error: if short { 0.1 } else { 0.002 },
+                step: short.then_some(Step { at: 3, before: 2.0 * whole, after: 0.2 * whole }),
+                drift: short.then_some(-0.86),
+            }
+        };
+        // Side by side, as in virtual time: nothing is known of the device when the first ones are asked for.
+        loop {
+            let probes: Vec<Probe> = std::iter::from_fn(|| search.next_probe()).take(4).collect();
+            if probes.is_empty() {
+                break;
+            }
+            probes.iter().for_each(|probe| search.tell(probe, read(probe)));
+        }
+        let short = |taken: &&Taken| taken.short;
+        assert!(search.taken().iter().filter(short).count() >= 3, "{:?}", told(&search));
+        for taken in search.taken() {
+            assert!(!taken.disturbed && !taken.burst, "{taken:?}");
+            assert!(!taken.short || taken.reading.drift.is_none() && taken.reading.step.is_none(), "{taken:?}");
+            assert_eq!(taken.short, taken.probe.seconds < 1.0, "{taken:?}");
+        }
+        assert!(search.points().iter().all(|point| point.error < 0.01), "{:?}", search.points());
+        assert!(matches!(search.fit().curve, Curve::PowerLaw { .. }), "{:?}", search.fit());
     }
 
     #[test]

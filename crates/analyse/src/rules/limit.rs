@@ -42,7 +42,11 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     let waits = share >= ALL && result.cpu_share() < share - 0.2;
     (declared.queues && declared.iodepth_effective > 1 && facts.has_device() && waits).then(|| {
         let iodepth = declared.iodepth.into();
-        let remedy = if declared.direct { Remedy::QueueingEngine { iodepth } } else { Remedy::Direct };
+        let remedy = match declared.known_direct() {
+            Some(true) => Remedy::QueueingEngine { iodepth },
+            Some(false) => Remedy::Direct,
+            None => Remedy::DirectUnlessGiven,
+        };
         Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
             .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, Source::Job)
             .with(Quantity::SubmissionShare, share, Source::Counters)

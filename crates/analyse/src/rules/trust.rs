@@ -63,7 +63,8 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
     if facts.declared().direct || !facts.has_device() || read.ios == 0 {
         return None;
     }
-    let finding = Finding::new(Code::PageCacheMeasured, cache_severity(facts)).remedy(Remedy::Direct);
+    let remedy = if is_unknown(facts) { Remedy::DirectUnlessGiven } else { Remedy::Direct };
+    let finding = Finding::new(Code::PageCacheMeasured, cache_severity(facts)).remedy(remedy);
     if let Some(device_bytes) =
         device_bytes(facts, |disk| (disk.read_ios, disk.read_sectors), |cache| cache.fetched_bytes)
     {
@@ -96,15 +97,20 @@ pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
         device_bytes(facts, |disk| (disk.write_ios, disk.write_sectors), |cache| cache.written_back_bytes);
     let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.write.bytes).sum();
     // Where nobody says whether the page cache was passed, only the devices can tell that it was not.
-    let unknown = facts.declared().header_only && device_bytes.is_none();
+    let unknown = is_unknown(facts) && device_bytes.is_none();
     if unknown || device_bytes.is_some_and(|bytes| bytes as f64 >= 0.9 * job_bytes as f64) {
         return None;
     }
     let finding = Finding::new(Code::BufferedWritesUnsynced, cache_severity(facts))
         .with(Quantity::JobBytes, job_bytes as f64, Source::Counters)
         .with_known(Quantity::DeviceBytes, device_bytes.map(|bytes| bytes as f64), device_source(facts))
-        .remedy(Remedy::SyncAtEnd);
+        .remedy(if is_unknown(facts) { Remedy::SyncAtEndUnlessDirect } else { Remedy::SyncAtEnd });
     Some(finding)
+}
+
+/// Whether the source does not say if `direct` was set.
+fn is_unknown(facts: Facts<'_>) -> bool {
+    facts.declared().known_direct().is_none()
 }
 
 /// Who asked for the page cache gets a warning, and who may have; who did not is misled.

@@ -1,11 +1,11 @@
 //! What figures say of the volume they are expected of.
 
-use crate::expectation::{Cap, CapKind};
+use crate::expectation::{Cap, CapKind, REACHED};
 use crate::rules::figures::whole;
 use crate::{Code, Expectation, Finding, Observation, Quantity, Remedy, Severity, Source};
 
-/// A cap counts as reached within this share of it.
-const REACHED: f64 = 0.03;
+/// Caps this close together are reached at the same time.
+const EQUAL: f64 = 0.005;
 
 /// From this share of a cap on, what is missing is no matter.
 const SHORT: f64 = 0.9;
@@ -33,9 +33,40 @@ impl<'a, 'b> Case<'a, 'b> {
         Some(Self { seen, volume, iops: iops.value(), iops_source: iops.source })
     }
 
+    /// The caps that credits do not suspend at this pace, the lowest first: that of the highest use.
+    fn in_force(&self) -> impl Iterator<Item = &'a Cap> {
+        let iops = self.iops;
+        self.volume.caps.iter().filter(move |cap| !cap.is_burst(iops))
+    }
+
+    /// The cap of the highest use, if it is used up; at equal use one of the volume before one of its machine.
     fn reached(&self) -> Option<&'a Cap> {
-        let reached = |cap: &&Cap| (self.iops / cap.iops - 1.0).abs() <= REACHED;
-        self.volume.binding().filter(reached)
+        let lowest = self.in_force().next().filter(|_| !self.is_above())?;
+        let equal = self.in_force().filter(|cap| cap.iops <= (1.0 + EQUAL) * lowest.iops);
+        let named = equal.min_by_key(|cap| !matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
+        (self.iops >= (1.0 - REACHED) * named.iops).then_some(named)
+    }
+
+    /// The most that the volume sustains at any time, burst and the provider's tolerance included.
+    fn admits(&self) -> f64 {
+        let plain = self.volume.caps.iter().filter(|cap| cap.burst_secs.is_none()).map(Cap::admits);
+        let other = if self.volume.caps.is_empty() { (1.0 + REACHED) * self.volume.burst_iops } else { f64::INFINITY };
+        plain.fold(other, f64::min)
+    }
+
+    /// Whether it is more than that, as exactly as it is known.
+    fn is_above(&self) -> bool {
+        self.seen.iops.is_some_and(|iops| iops.low > self.admits())
+    }
+
+    /// Whether credits are being spent.
+    fn is_burst(&self) -> bool {
+        self.volume.binding().is_some_and(|lowest| lowest.is_burst(self.iops))
+    }
+
+    /// As many in flight reach a cap.
+    fn knee(&self, cap: &Cap) -> Option<f64> {
+        Some(cap.iops * self.volume.alone_ns? / 1e9)
     }
 
     fn finding(&self, code: Code, severity: Severity) -> Finding {
@@ -64,6 +95,8 @@ pub(super) fn cap(case: &Case<'_, '_>) -> Option<Finding> {
     // A limit on bytes is known by its bytes.
     let of_bytes = matches!(cap.kind, CapKind::VolumeBytes | CapKind::Egress);
     let bytes = case.seen.mean_bytes().filter(|_| of_bytes).map(|block| cap.iops * block.value());
+    // Within rounding of the nominal rate nothing needs saying of it.
+    let above = Some(case.iops / cap.iops - 1.0).filter(|above| *above > REACHED);
     // What would be next if this one were lifted.
     let next = case.volume.caps.iter().map(|next| next.iops).find(|next| *next > cap.iops * (1.0 + REACHED));
     let finding = case
@@ -73,13 +106,19 @@ pub(super) fn cap(case: &Case<'_, '_>) -> Option<Finding> {
         .with_known(Quantity::CapBytesPerSecond, bytes, Source::Model)
         .with_known(Quantity::NextCapIops, next, Source::Model)
         .with_known(Quantity::InFlightAchieved, case.in_flight(), Source::LittlesLaw)
-        .with_known(Quantity::KneeInFlight, case.volume.knee(), Source::Model);
+        .with_known(Quantity::KneeInFlight, case.knee(cap), Source::Model)
+        .with_known(Quantity::AboveNominal, above, case.iops_source)
+        .with_known(Quantity::Tolerance, above.map(|_| cap.tolerance), Source::Model);
     Some(finding)
 }
 
 /// The size of the volume is what its limit follows from.
 pub(super) fn size(case: &Case<'_, '_>) -> Option<Finding> {
     let cap = case.reached().filter(|cap| matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
+    // What a larger volume gives is known of the long run.
+    if case.is_burst() {
+        return None;
+    }
     let larger = case.volume.larger?;
     let finding = case
         .finding(Code::SizeTooSmall, Severity::Info)
@@ -144,9 +183,9 @@ pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
 
 /// A queue far deeper than the knee: the latency is that of waiting.
 pub(super) fn beyond_knee(case: &Case<'_, '_>) -> Option<Finding> {
-    let (in_flight, knee) = (case.in_flight()?, case.volume.knee()?);
+    let (in_flight, knee) = (case.in_flight()?, case.knee(case.reached()?)?);
     let latency = case.seen.latency_ns?;
-    if in_flight <= BEYOND * knee.max(1.0) || case.reached().is_none() {
+    if in_flight <= BEYOND * knee.max(1.0) {
         return None;
     }
     let total = whole(knee);
@@ -162,7 +201,8 @@ pub(super) fn beyond_knee(case: &Case<'_, '_>) -> Option<Finding> {
         .with(Quantity::KneeFactor, in_flight / knee, Source::Model)
         .with(Quantity::LatencyMean, latency.value(), latency.source)
         .remedy(remedy)
-        .counterfactual((case.volume.at)(knee.ceil()));
+        // What it gives in the long run says nothing of a burst.
+        .counterfactual((case.volume.at)(knee.ceil()).filter(|_| !case.is_burst()));
     Some(finding)
 }
 
@@ -170,7 +210,7 @@ pub(super) fn beyond_knee(case: &Case<'_, '_>) -> Option<Finding> {
 pub(super) fn burst_running(case: &Case<'_, '_>) -> Option<Finding> {
     let (cap, burst) = (case.volume.binding()?, case.volume.burst_iops);
     let secs = case.volume.burst_secs?;
-    let running = case.iops > (1.0 + REACHED) * cap.iops && case.iops <= (1.0 + REACHED) * burst;
+    let running = cap.is_burst(case.iops) && !case.is_above();
     // At this pace a full bucket is empty after so long: a longer run saw its end, and its mean is of both levels.
     let lasts = secs * (burst - cap.iops) / (case.iops - cap.iops).max(1e-9);
     let ended = case.seen.seconds.is_some_and(|seconds| seconds >= 0.95 * lasts);
@@ -180,6 +220,7 @@ pub(super) fn burst_running(case: &Case<'_, '_>) -> Option<Finding> {
     };
     running.then(|| {
         case.finding(Code::BurstRunning, Severity::Warning)
+            .about(&cap.name)
             .with(Quantity::CapIops, cap.iops, Source::Model)
             .with(Quantity::BurstIops, burst, Source::Model)
             .with(Quantity::BurstLasts, secs * 1e9, Source::Model)
@@ -190,11 +231,10 @@ pub(super) fn burst_running(case: &Case<'_, '_>) -> Option<Finding> {
 
 /// More than the volume can give at all.
 pub(super) fn above(case: &Case<'_, '_>) -> Option<Finding> {
-    let cap = case.volume.binding();
-    let most = cap.map_or(0.0, |cap| cap.iops).max(case.volume.burst_iops);
     // A drive has no cap of its own: it gives what it does with a full queue.
-    let name = cap.map_or(&case.volume.volume, |cap| &cap.name);
-    (case.iops > (1.0 + REACHED) * most).then(|| {
+    let cap = case.volume.caps.iter().find(|cap| cap.burst_secs.is_none());
+    let (name, most) = cap.map_or((&case.volume.volume, case.volume.burst_iops), |cap| (&cap.name, cap.iops));
+    case.is_above().then(|| {
         case.finding(Code::AboveExpectation, Severity::Warning).about(name).with(Quantity::CapIops, most, Source::Model)
     })
 }

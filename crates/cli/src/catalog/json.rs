@@ -80,6 +80,9 @@ fn limit(row: &Row<'_>, question: &Question) -> Value {
         "bucket": bucket.map(|bucket| json!({ "most": bucket.most, "at_start": bucket.at_start })),
         "rule": row.rule,
         "source": source(row.source),
+        "tolerance": row.limit.and_then(|limit| limit.tolerance.as_ref()).map(|tolerance| json!({
+            "fraction": tolerance.fraction(), "source": source(&tolerance.source),
+        })),
     })
 }
 

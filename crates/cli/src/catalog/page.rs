@@ -83,6 +83,11 @@ impl Page {
             self.sheet.wrapped("    ", &rule.join("; "));
         }
         self.source("    ", row.source);
+        if let Some(tolerance) = row.limit.and_then(|limit| limit.tolerance.as_ref()) {
+            let percent = significant(100.0 * tolerance.fraction(), 3);
+            self.sheet.wrapped("    ", &format!("measured: up to {percent} % above this rate"));
+            self.source("    ", &tolerance.source);
+        }
     }
 
     fn source(&mut self, indent: &str, source: &Source) {

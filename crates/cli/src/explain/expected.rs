@@ -3,7 +3,7 @@
 use analyse::{Cap, CapKind, Expectation, Larger, Observation, Point};
 use volume::catalogue::{self, Problem, Resolved};
 use volume::closed::{self, Load, Part, Prediction};
-use volume::{Behaviour, Counted, Limit, Scope, Spec, names_machine};
+use volume::{Behaviour, Counted, Limit, Scope, Spec, Tolerance, names_machine};
 
 use crate::modelled;
 use crate::seeds::Seeds;
@@ -153,6 +153,7 @@ fn described(spec: &Spec, cap: &closed::Cap) -> Cap {
         iops: cap.iops,
         shared: limit.is_some_and(|limit| limit.rate.read.is_some() && limit.rate.write.is_some()),
         burst_secs: cap.burst_secs,
+        tolerance: limit.and_then(|limit| limit.tolerance.as_ref()).map_or(0.0, Tolerance::fraction),
     }
 }
 

@@ -19,6 +19,16 @@ use block::Block;
 use figures::{Line, REMEDY};
 use header::Header;
 
+/// Whether a line is that of a job before it runs.
+pub(super) fn is_header(line: &str) -> bool {
+    header::is_one(line)
+}
+
+/// The line from which on what belongs to the next run may stand, in the lines of one run.
+pub(super) fn end_of_results(text: &Text, lines: Range<usize>) -> usize {
+    lines.clone().rev().find(|&index| text.line(index).trim().starts_with(GROUP)).unwrap_or(lines.start)
+}
+
 /// The lines of each run in a text, from its first header, or its first result where nothing announced it. A result that
 /// follows the status of groups is another account of the same run where a process of before is in it.
 pub(super) fn runs(text: &Text) -> Vec<Range<usize>> {

@@ -214,8 +214,8 @@ pub(crate) fn asked(job: &JobResult) -> String {
     if job.workers > 1 {
         parts.push(format!("{} workers", job.workers));
     }
-    if declared.device && declared.engine != MODEL {
-        parts.push(if declared.direct { "direct" } else { "buffered" }.to_owned());
+    if let Some(direct) = declared.known_direct().filter(|_| declared.device && declared.engine != MODEL) {
+        parts.push(if direct { "direct" } else { "buffered" }.to_owned());
     }
     parts.extend(rate(job));
     parts.join(", ")

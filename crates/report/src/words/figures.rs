@@ -21,15 +21,22 @@ pub(super) fn little_contradicted(figures: &Figures<'_>) -> String {
     }
     if implied > possible {
         return format!(
-            "The figures contradict each other: {product}, but there could be only {}. One of them is not of this load.",
-            whole_number(possible)
+            "The figures contradict each other: {product}, but there could be only {}{}. One of them is not of this load.",
+            whole_number(possible),
+            apart(figures).map_or_else(String::new, |apart| format!(": {apart} more than rounding explains"))
         );
     }
     format!(
-        "The figures contradict each other: {product}, but {} is said to have been kept in flight. Either the queue was \
+        "The figures contradict each other: {product}, but {} is said to have been kept in flight{}. Either the queue was \
          not kept full, or one of them is not of this load.",
-        whole_number(possible)
+        whole_number(possible),
+        apart(figures).map_or_else(String::new, |apart| format!(": {apart} less than rounding explains"))
     )
+}
+
+/// How far the two are apart beyond the rounding of the figures, as a percentage of the depth.
+fn apart(figures: &Figures<'_>) -> Option<String> {
+    figures.has(Quantity::Apart).then(|| units::percent(figures.value(Quantity::Apart).abs()))
 }
 
 /// What is in flight by Little's law, as exactly as that is known.
@@ -56,8 +63,12 @@ fn exactly(in_flight: f64) -> String {
 }
 
 pub(super) fn little_holds(figures: &Figures<'_>) -> String {
+    let agree = apart(figures).map_or_else(
+        || "The figures agree".to_owned(),
+        |apart| format!("The figures agree but for {apart} beyond their rounding"),
+    );
     format!(
-        "The figures agree: {} IOPS x {} = {} in flight of {} possible.",
+        "{agree}: {} IOPS x {} = {} in flight of {} possible.",
         figures.count(Quantity::Iops),
         figures.time(Quantity::LatencyMean),
         range(figures),

@@ -234,7 +234,12 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
         }
         Remedy::AddWorkers { numjobs } => format!("Spread the load with numjobs={numjobs}."),
         Remedy::Direct => "Set direct=1 to measure the device.".to_owned(),
+        Remedy::DirectUnlessGiven => "If direct=1 was not given, set it to measure the device.".to_owned(),
         Remedy::SyncAtEnd => "Set direct=1, or end_fsync=1 to count the time until data is on the device.".to_owned(),
+        Remedy::SyncAtEndUnlessDirect => {
+            "If direct=1 was not given, set it, or set end_fsync=1 to count the time until data is on the device."
+                .to_owned()
+        }
         Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
         // fio verifies nothing under time_based with an engine that does not queue.
         Remedy::RunLonger { runtime_s } if about.verify => {
@@ -311,6 +316,8 @@ mod tests {
             Remedy::AddWorkers { numjobs },
             Remedy::Direct,
             Remedy::SyncAtEnd,
+            Remedy::DirectUnlessGiven,
+            Remedy::SyncAtEndUnlessDirect,
             Remedy::WriteFirst,
             Remedy::RunLonger { runtime_s: 30 },
             Remedy::Ramp { ramp_s: 5 },
@@ -330,16 +337,18 @@ mod tests {
             Remedy::AddWorkers { .. } => 3,
             Remedy::Direct => 4,
             Remedy::SyncAtEnd => 5,
-            Remedy::WriteFirst => 6,
-            Remedy::RunLonger { .. } => 7,
-            Remedy::Ramp { .. } => 8,
-            Remedy::LowerDepth { .. } => 9,
-            Remedy::FewerWorkers { .. } => 10,
-            Remedy::BlockSize { .. } => 11,
-            Remedy::LargerRequests { .. } => 12,
-            Remedy::GrowVolume { .. } => 13,
-            Remedy::Percentiles => 14,
-            Remedy::Doctor => 15,
+            Remedy::DirectUnlessGiven => 6,
+            Remedy::SyncAtEndUnlessDirect => 7,
+            Remedy::WriteFirst => 8,
+            Remedy::RunLonger { .. } => 9,
+            Remedy::Ramp { .. } => 10,
+            Remedy::LowerDepth { .. } => 11,
+            Remedy::FewerWorkers { .. } => 12,
+            Remedy::BlockSize { .. } => 13,
+            Remedy::LargerRequests { .. } => 14,
+            Remedy::GrowVolume { .. } => 15,
+            Remedy::Percentiles => 16,
+            Remedy::Doctor => 17,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

@@ -177,13 +177,14 @@ fn figures(code: Code) -> Entry {
     match code {
         Code::LittleContradicted => of(
             "The figures contradict Little's law",
-            "operations per second x mean latency is more than could be in flight (`distrust`), or, of figures that \
-             somebody told, less than 80 % of what is said to have been in flight (`warning`)",
+            "beyond the rounding of the figures, operations per second x mean latency is 3 % more than could be in flight \
+             (`distrust`), or 3 % less than a claim says was in flight (`warning`; in the text of a run 20 %, because the \
+             generator's own time counts there)",
             "In flight = rate x time holds for every queue. One of the figures is of another load, or was mistyped.",
         ),
         Code::LittleHolds => of(
             "The figures agree",
-            "told or printed figures satisfy Little's law",
+            "claimed or printed figures satisfy Little's law; what less than 3 % lack beyond their rounding is printed",
             "Operations per second x mean latency is what was in flight.",
         ),
         Code::FiguresDisagree => of(
@@ -237,18 +238,21 @@ fn volume(code: Code) -> Entry {
     match code {
         Code::VolumeIopsCap => of(
             "The volume's limit on operations",
-            "operations per second are within 3 % of it",
+            "no other limit is used more, and operations per second are within 3 % of it or above it by no more than the \
+             catalogue's tolerance",
             "More depth gives more latency only. Buy more IOPS, a larger volume, or another type.",
         ),
         Code::VolumeThroughputCap => of(
             "The volume's limit on bytes",
-            "operations x block size are within 3 % of it",
+            "no other limit is used more, and operations x block size are within 3 % of it or above it by no more than \
+             the catalogue's tolerance",
             "More depth gives more latency only. Buy more throughput, or use smaller blocks if it is operations that \
              count.",
         ),
         Code::MachineCap => of(
             "The machine's limit",
-            "operations are within 3 % of what the machine type allows, and the volume allows more",
+            "operations are within 3 % of what the machine type allows or above it by no more than the catalogue's \
+             tolerance, and the volume allows more",
             "More IOPS for the volume would be money for nothing: take a larger machine.",
         ),
         Code::EgressCap => of(
@@ -288,7 +292,8 @@ fn volume(code: Code) -> Entry {
         ),
         Code::AboveExpectation => of(
             "More than the volume can give",
-            "operations are more than 3 % above every limit, burst included",
+            "operations are above what every limit admits, burst included: 3 % more than the nominal rate, or the \
+             catalogue's tolerance",
             "A cache answered, or the volume is not the one that is expected.",
         ),
         Code::BelowExpectation => of(

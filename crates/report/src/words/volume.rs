@@ -32,8 +32,17 @@ pub(super) fn cap(finding: &Finding, figures: &Figures<'_>) -> String {
     } else {
         String::new()
     };
+    let above = if figures.has(Quantity::AboveNominal) {
+        format!(
+            " That is {} above nominal; up to {} above was measured on such volumes.",
+            figures.share(Quantity::AboveNominal),
+            figures.share(Quantity::Tolerance)
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "{} IOPS are {what}: {} allows {}{bytes}{depth}.{next}",
+        "{} IOPS are {what}: {} allows {}{bytes}{depth}.{above}{next}",
         figures.count(Quantity::Iops),
         subject(finding),
         figures.count(Quantity::CapIops)
@@ -117,8 +126,9 @@ pub(super) fn burst_running(finding: &Finding, figures: &Figures<'_>) -> String 
         String::new()
     };
     format!(
-        "{} IOPS are {part}of the burst: in the long run the volume gives {}. Full credits last for {} at up to {} IOPS.{ran}",
+        "{} IOPS are {part}of the burst: in the long run {} allows {}. Full credits last for {} at up to {} IOPS.{ran}",
         figures.count(Quantity::Iops),
+        subject(finding),
         figures.count(Quantity::CapIops),
         figures.span(Quantity::BurstLasts),
         figures.count(Quantity::BurstIops)

@@ -14,7 +14,7 @@ use crate::disk::Drive;
 use crate::law::Law;
 use crate::request::PerKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, PriceParts, Source, Spec, Spells, Station,
+    Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, PriceParts, Source, Spec, Spells, Station, Tolerance,
 };
 
 /// A volume and what its entry in the catalogue says about it.
@@ -209,6 +209,10 @@ impl Builder<'_> {
                 What::Bytes(_) => 0,
             },
             burst: self.burst(&limit.burst, factor),
+            tolerance: limit
+                .tolerance
+                .as_ref()
+                .map(|rule| Tolerance { per_mille: rule.per_mille, source: self.source(Some(&rule.source)) }),
             rule: self.rates(limit),
             source: self.source(self.cites_table(limit).or(limit.source.as_ref())),
         })

@@ -10,7 +10,7 @@ use super::problem::{Problem, Text};
 use super::quantity::{self, Measure, Unit};
 use super::schema::{
     BehaviourRule, BurstRule, Key, KeyKind, LatencyRule, LawRule, LimitRule, PriceRule, Provider, Rule, StationRule,
-    VolumeType, What,
+    ToleranceRule, VolumeType, What,
 };
 use super::table::{Row, Table};
 use crate::spec::{Scope, Source};
@@ -259,6 +259,7 @@ fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
     let at_start = fields.rule("credits_at_start", faults);
     let burst = fields.rule("credits", faults).map_or(jitter, |most| BurstRule::Credits { most, at_start });
     let when = fields.rule("when", faults);
+    let tolerance = fields.table("tolerance", faults).and_then(|table| tolerance(table, faults));
     let source = fields.source(faults);
     let at = fields.at.clone();
     let given = RATES.iter().filter(|(words, _)| words.iter().any(|word| fields.has(word))).count();
@@ -278,7 +279,26 @@ fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
         None => What::Operations { unit, merged, above },
         Some(unit) => What::Bytes(unit),
     };
-    Some(LimitRule { name, scope, what, read: read.clone(), write: write.clone(), when, burst, source })
+    Some(LimitRule { name, scope, what, read: read.clone(), write: write.clone(), when, burst, tolerance, source })
+}
+
+/// `{ percent = 5, source = "m1" }`: a measurement, so its source is not optional.
+fn tolerance(mut fields: Fields, faults: &mut Faults) -> Option<ToleranceRule> {
+    /// What is further above its limit is not limited by it.
+    const PERCENT_MAX: f64 = 50.0;
+    let at = fields.place("percent");
+    let percent = fields.value("percent").and_then(|value| number(value.get_ref()));
+    let source = fields.source(faults);
+    if source.is_none() {
+        let remedy = "add `source = \"ID\"`, the id of a `[source.ID]` of this file";
+        faults.add_with(fields.at.clone(), "`tolerance` has no `source`", remedy);
+    }
+    fields.finish(faults);
+    let Some(percent) = percent.filter(|percent| (0.0..=PERCENT_MAX).contains(percent)) else {
+        faults.add_with(at, "`percent` of a `tolerance` is a number from 0 to 50", "write, for example, `percent = 5`");
+        return None;
+    };
+    Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, source: source? })
 }
 
 fn scope(fields: &mut Fields, otherwise: Scope, faults: &mut Faults) -> Scope {

@@ -88,7 +88,16 @@ pub(super) struct LimitRule {
     /// Holds only where this is not zero.
     pub when: Option<Rule>,
     pub burst: BurstRule,
+    pub tolerance: Option<ToleranceRule>,
     pub source: Option<String>,
+}
+
+/// How far above its nominal rate a limit was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ToleranceRule {
+    /// Thousandths of the nominal rate.
+    pub per_mille: u32,
+    pub source: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]

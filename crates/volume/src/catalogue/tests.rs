@@ -56,6 +56,25 @@ fn what_was_asked_for_is_what_limits() {
     );
 }
 
+/// The note of gp3 said that 3 to 5 % above nominal is usual, and nothing could go by it.
+#[test]
+fn limits_carry_how_far_above_them_was_measured() {
+    let tolerance = |text: &str, name: &str| {
+        let spec = resolve(text).unwrap();
+        let limit = spec.limits.iter().find(|limit| limit.name == name).unwrap().clone();
+        limit.tolerance.map(|tolerance| (tolerance.per_mille, tolerance.source.date))
+    };
+    assert_eq!(tolerance("aws/gp3", "volume IOPS"), Some((110, "2020-12-21".to_owned())));
+    assert_eq!(tolerance("azure/p30", "volume IOPS"), Some((50, "2022-11-02".to_owned())));
+    assert_eq!(tolerance("gcp/pd-ssd", "pd-ssd IOPS"), None);
+    for listed in list() {
+        for limit in resolve(&listed.name).unwrap().limits {
+            let sourced = limit.tolerance.is_none_or(|tolerance| !tolerance.source.address.is_empty());
+            assert!(sourced, "{}: {} has a tolerance without a source", listed.name, limit.name);
+        }
+    }
+}
+
 #[test]
 fn volumes_of_one_type_on_one_machine_are_summed() {
     let both =
@@ -203,6 +222,8 @@ fn what_makes_no_sense_in_a_file_is_refused_where_it_stands() {
         ("limit = [{ name = \"a\", iops = 5 }, { name = \"a\", iops = @6 }]", "two limits in force are called `a`"),
         ("limit = { name = \"a\", iops = 5, credits = @-1 }", "`credits` comes to -1"),
         ("limit = { name = \"a\", iops = 5, jitter_ms = @-1 }", "`jitter_ms` comes to -1"),
+        ("limit = { name = \"a\", iops = 5, tolerance = { percent = @-1, source = \"b\" } }", "a number from 0 to 50"),
+        ("limit = { name = \"a\", iops = 5, tolerance = @{ percent = 5 } }", "`tolerance` has no `source`"),
         ("latency.read = { law = \"constant\", us = @-1 }", "`us` comes to -1"),
         ("latency.read = { law = \"uniform\", least_us = 2, most_us = @1 }", "less than the least"),
         (

@@ -1,0 +1,267 @@
+//! Options of fio that stand beside its normal output: a command line above it, or a job file that was printed.
+//!
+//! fio's normal output does not say whether `direct=1` was set. Logs often hold the command line (`$ fio --direct=1 …`,
+//! `+ fio …`, `"cmd": "fio …"`) or the job file, so the option is read from there. Nothing is presumed: where neither
+//! stands in the text, or several disagree, the option stays unknown.
+
+use std::ops::Range;
+
+use super::normal::is_header;
+use super::text::Text;
+use crate::Run;
+
+/// Fills in what the options on some lines of a text say of the jobs of a run that was read from them.
+pub(super) fn told(text: &Text, lines: Range<usize>, mut run: Run) -> Run {
+    let found = found(text, lines);
+    let asked = run.asked.iter_mut().map(|asked| (&asked.name, &mut asked.declared));
+    let jobs = run.jobs.iter_mut().map(|job| (&job.name, &mut job.declared));
+    for (name, declared) in asked.chain(jobs).filter(|(_, declared)| declared.header_only) {
+        if let Some(direct) = direct_of(&found, name) {
+            (declared.direct, declared.direct_told) = (direct, true);
+        }
+    }
+    run
+}
+
+/// The last of those that name the job; where none does, what all of them say.
+fn direct_of(found: &[Options], name: &str) -> Option<bool> {
+    let named = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name));
+    if let Some(options) = named {
+        return options.direct(name);
+    }
+    let mut all = found.iter().map(|options| options.direct(name));
+    let first = all.next()??;
+    all.all(|direct| direct == Some(first)).then_some(first)
+}
+
+/// The options of one command line or of one job file.
+#[derive(Debug, Default)]
+struct Options {
+    /// Those of all jobs.
+    global: Option<bool>,
+    jobs: Vec<Job>,
+    /// Whether there are others elsewhere: in a job file that the command line names.
+    partial: bool,
+    /// Whether it is a section without options so far, which other text may look like.
+    bare: bool,
+}
+
+#[derive(Debug)]
+struct Job {
+    name: String,
+    direct: Option<bool>,
+}
+
+impl Options {
+    /// Whether a job goes past the page cache. That it does not is fio's default, which holds only for a job that is there.
+    fn direct(&self, name: &str) -> Option<bool> {
+        let default = || (!self.partial).then_some(false);
+        if let Some(job) = self.jobs.iter().find(|job| job.name == name) {
+            return job.direct.or(self.global).or_else(default);
+        }
+        let mut said = self.jobs.iter().map(|job| job.direct.or(self.global));
+        let Some(first) = said.next() else { return self.global.or_else(default) };
+        said.all(|direct| direct == first).then_some(first).flatten()
+    }
+
+    fn set(&mut self, option: &str, value: Option<&str>) {
+        let to = self.jobs.last_mut().map_or(&mut self.global, |job| &mut job.direct);
+        let switch = match value.map(str::trim) {
+            None | Some("" | "1" | "true" | "yes") => true,
+            Some("0" | "false" | "no") => false,
+            Some(_) => return,
+        };
+        match option {
+            "direct" => *to = Some(switch),
+            "buffered" => *to = Some(!switch),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, name: &str) {
+        if name != "global" {
+            self.jobs.push(Job { name: name.to_owned(), direct: None });
+        }
+    }
+}
+
+/// All that stands above the last account of a run, in its order.
+fn found(text: &Text, lines: Range<usize>) -> Vec<Options> {
+    let mut found: Vec<Options> = Vec::new();
+    let mut above = 0;
+    let mut section = false;
+    let mut index = lines.start;
+    while index < lines.end {
+        let (line, next) = joined(text, index);
+        if is_header(&line) {
+            above = found.len();
+        }
+        if let Some(options) = command(&line) {
+            section = false;
+            found.push(options);
+        } else if let Some(name) = heading(&line) {
+            if !section {
+                found.push(Options { bare: true, ..Options::default() });
+            }
+            section = true;
+            if let Some(options) = found.last_mut() {
+                options.begin(name);
+            }
+        } else if section {
+            section = found.last_mut().is_some_and(|options| entry(options, &line));
+        }
+        index = next;
+    }
+    found.truncate(above);
+    found.retain(|options| !options.bare);
+    // What a command line leaves to a job file is known where the file stands in the text as well.
+    let file = |options: &Options| !options.partial && !options.jobs.is_empty();
+    if found.iter().any(file) {
+        found.retain(|options| !options.partial || options.global.is_some());
+    }
+    found
+}
+
+/// A line with those that a backslash at its end continues it with, and the line after them.
+fn joined(text: &Text, index: usize) -> (String, usize) {
+    let mut line = String::new();
+    let mut next = index;
+    loop {
+        let part = text.line(next).trim();
+        next += 1;
+        match part.strip_suffix('\\').filter(|_| next < text.len()) {
+            Some(part) => {
+                line.push_str(part);
+                line.push(' ');
+            }
+            None => {
+                line.push_str(part);
+                return (line, next);
+            }
+        }
+    }
+}
+
+/// The options of a command line of fio: of the last one on the line.
+fn command(line: &str) -> Option<Options> {
+    let bare = |word: &str| word.trim_matches(['"', '\'', '[', ']', ',', '`', '(', ')', ':']).replace(['"', '\''], "");
+    let words: Vec<String> = line.split_whitespace().map(bare).collect();
+    let begins = |at: &usize| words[*at] == "fio" || words[*at].ends_with("/fio");
+    (0..words.len()).rev().filter(begins).find_map(|at| of_words(&words[at + 1..]))
+}
+
+/// The options behind the program's name; `None` where there are none, as in a sentence.
+fn of_words(words: &[String]) -> Option<Options> {
+    let ends = |word: &String| matches!(word.as_str(), "|" | "||" | "&&" | ";" | "&" | "#") || word.starts_with('>');
+    let words = &words[..words.iter().position(ends).unwrap_or(words.len())];
+    let mut options = Options::default();
+    let (mut known, mut at) = (false, 0);
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let Some(option) = word.strip_prefix('-').map(|rest| rest.trim_start_matches('-')) else {
+            let file = [".fio", ".ini", ".job", ".jobs", ".cfg", ".conf"].iter().any(|end| word.ends_with(end));
+            options.partial |= file;
+            known |= file;
+            continue;
+        };
+        let (option, mut value) = match option.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (option, None),
+        };
+        known |= value.is_some();
+        // Values may stand behind a blank.
+        if value.is_none() && matches!(option, "name" | "direct" | "buffered") {
+            value = words.get(at).filter(|word| !word.starts_with('-')).map(String::as_str);
+            at += usize::from(value.is_some());
+            known = true;
+        }
+        match (option, value) {
+            ("name", Some(name)) => options.begin(name),
+            _ => options.set(option, value),
+        }
+    }
+    known.then_some(options)
+}
+
+/// `[name]`, the head of a section of a job file.
+fn heading(line: &str) -> Option<&str> {
+    let name = line.strip_prefix('[')?.strip_suffix(']')?;
+    let plain = !name.is_empty() && !name.contains(['[', ']', '=', '%', '"', ':', ',']);
+    plain.then_some(name)
+}
+
+/// Takes a line of a section; `false` where it is none.
+fn entry(options: &mut Options, line: &str) -> bool {
+    if line.is_empty() || line.starts_with(['#', ';']) {
+        return true;
+    }
+    let (key, value) = match line.split_once('=') {
+        Some((key, value)) => (key.trim(), Some(value)),
+        None => (line, None),
+    };
+    let is_key = key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if is_key {
+        options.bare &= value.is_none();
+        options.set(key, value.map(|value| value.split([' ', '\t', '#', ';']).next().unwrap_or(value)));
+    }
+    is_key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn direct(text: &str, name: &str) -> Option<bool> {
+        let text = format!("{text}\n{name}: (g=0): rw=randread, bs=(R) 4096B-4096B\n");
+        let text = Text::of("test", text.as_bytes()).unwrap();
+        direct_of(&found(&text, 0..text.len()), name)
+    }
+
+    #[test]
+    fn options_are_read_from_command_lines_as_logs_hold_them() {
+        for text in [
+            "$ fio --name=a --direct=1 --rw=randread",
+            "+ fio --direct=1 --name=a",
+            "root@host:/mnt# sudo /usr/bin/fio -direct=1 -name=a | tee out.txt",
+            "fio --name=a \\\n    --rw=randread \\\n    --direct 1",
+            "  \"cmd\": \"fio --name=a --buffered=0\",",
+            "['fio', '--name=a', '--direct=1']",
+            "fio --name=global --direct=1 --name=a",
+            "# cat a.fio\n[global]\nioengine=libaio\ndirect=1 ; past the page cache\n\n[a]\nrw=randread\n# fio a.fio",
+            "fio --name=b --direct=0\nfio --name=a --direct=1",
+            "fio --name=b --direct=0 --name=a --direct=1",
+            "mkdir /mnt/fio && cd /mnt/fio && fio --name=a --direct=1",
+            "fio --direct=1 --rw=randread --filename=/dev/sdb",
+        ] {
+            assert_eq!(direct(text, "a"), Some(true), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_whole_command_line_without_direct_says_that_it_is_not_set() {
+        for text in ["fio --name=a --rw=randread", "[a]\nrw=randread", "fio --direct=1 --name=a --direct=0"] {
+            assert_eq!(direct(text, "a"), Some(false), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_presumed_where_the_text_does_not_say() {
+        for text in [
+            "",
+            "fio-3.36",
+            "fio: this is a message",
+            "$ fio a.fio",
+            "fio --name=b --direct=0\nfio --name=c --direct=1",
+            "[2024-01-01 10:00:00]",
+            "[INFO]",
+            "[a]\nsome words of a log",
+            "Use fio to measure.",
+        ] {
+            assert_eq!(direct(text, "a"), None, "{text}");
+        }
+        let after = "a: (g=0): rw=randread, bs=(R) 4096B-4096B\nfio --name=a --direct=1\n";
+        let text = Text::of("test", after.as_bytes()).unwrap();
+        let found = found(&text, 0..text.len());
+        assert_eq!(direct_of(&found, "a"), None, "that command's output comes later");
+    }
+}
