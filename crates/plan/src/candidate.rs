@@ -44,6 +44,8 @@ pub struct Candidate {
     pub burst: Option<(f64, f64)>,
     /// Processors to leave free, where the provider has a rule.
     pub cpus: Option<f64>,
+    /// A smaller size that would be enough, where its price is not published and that of this one is.
+    pub unpriced: Option<String>,
     /// Whether a simulation has confirmed it; `None` where none was made.
     pub survived: Option<bool>,
     /// How much more than the need it was made for, after simulations of less fell short.
@@ -98,6 +100,7 @@ impl Failure {
             Requirement::Iops | Requirement::Throughput | Requirement::Capacity => (self.wanted, self.reached),
             Requirement::Mean | Requirement::Percentile | Requirement::Budget => (self.reached, self.wanted),
             Requirement::Sharing
+            | Requirement::Size
             | Requirement::Durability
             | Requirement::Machine
             | Requirement::Price
@@ -122,6 +125,8 @@ pub enum Requirement {
     Percentile,
     /// One volume for many machines.
     Sharing,
+    /// A size that is sold.
+    Size,
     /// Outliving its machine.
     Durability,
     /// The machine that was named.

@@ -149,6 +149,23 @@ fn processors(machine: &Machine) -> Option<u32> {
     machine.vcpus.or_else(|| machine.name.rsplit('-').find_map(|part| part.parse().ok()))
 }
 
+/// The sizes of a volume that are sold, in its unit.
+struct Sizes {
+    least: u64,
+    most: u64,
+    /// Bytes of the unit.
+    unit_bytes: f64,
+    bounds: Bounds,
+}
+
+impl Sizes {
+    /// The least size that is sold and no less than this, as it is asked for.
+    fn sold_from(&self, size: u64) -> String {
+        let sold = self.bounds.sold_from(size as f64).map_or(self.most, |sold| sold as u64);
+        format!("{sold}{}", self.bounds.unit)
+    }
+}
+
 struct Search<'a> {
     need: &'a Need,
     listed: &'a Listed,
@@ -193,21 +210,20 @@ impl Search<'_> {
     /// The least that is enough with some keys fixed, or the most there is.
     fn least(&mut self, fixed: &Pairs) -> Option<Candidate> {
         let Some(resolved) = self.resolve(fixed) else { return self.unusable() };
-        let Some(size) = self.sizes(&resolved) else {
+        let Some(sizes) = self.sizes(&resolved) else {
             let most = self.fullest(fixed)?;
             let enough = self.is_enough(&most.1.spec);
             let pairs = if enough { self.provisioned(most.0) } else { most.0 };
             return self.finish(&pairs);
         };
-        let (least, most, unit) = size;
-        let wanted = (self.need.bytes() as f64 / unit.1 * (1.0 - 1e-9)).ceil().max(1.0) as u64;
-        let sized = |size: u64| with_pair(fixed, "size", &format!("{size}{}", unit.0));
-        let mut low = least.max(wanted).min(most);
+        let wanted = (self.need.bytes() as f64 / sizes.unit_bytes * (1.0 - 1e-9)).ceil().max(1.0) as u64;
+        let sized = |size: u64| with_pair(fixed, "size", &sizes.sold_from(size));
+        let mut low = sizes.least.max(wanted).min(sizes.most);
         // The smallest of some types lets less than one operation a second through, and cannot be asked for.
         let smallest = self.fullest(&sized(low));
         let mut enough = smallest.filter(|(_, found)| self.is_enough(&found.spec));
         if enough.is_none() {
-            let mut high = most;
+            let mut high = sizes.most;
             let largest = self.fullest(&sized(high))?;
             if !self.is_enough(&largest.1.spec) {
                 return self.short((low, high), &sized);
@@ -222,7 +238,24 @@ impl Search<'_> {
             }
         }
         let pairs = self.provisioned(enough?.0);
-        self.finish(&pairs)
+        let found = self.finish(&pairs)?;
+        Some(self.priced(&sizes, fixed, &found).unwrap_or(found))
+    }
+
+    /// The next larger tier that has a published price, where that of the smallest that is enough is not published.
+    fn priced(&mut self, sizes: &Sizes, fixed: &Pairs, smallest: &Candidate) -> Option<Candidate> {
+        if smallest.spec.price.is_some() || !smallest.failures.is_empty() {
+            return None;
+        }
+        let size = smallest.spec.size.get() as f64 / sizes.unit_bytes;
+        for tier in sizes.bounds.tiers.iter().filter(|tier| **tier > size * (1.0 + 1e-9)) {
+            let pairs = with_pair(fixed, "size", &sizes.sold_from(*tier as u64));
+            let found = self.finish(&pairs)?;
+            if found.known_price().is_some() && found.failures.is_empty() {
+                return Some(Candidate { unpriced: Some(smallest.spec.size.to_string()), ..found });
+            }
+        }
+        None
     }
 
     /// What falls short even at its largest: the smallest that falls short by no more than that.
@@ -255,16 +288,16 @@ impl Search<'_> {
         Some(nearest)
     }
 
-    /// The least and the most of the size, in whole units, where it can be chosen; the unit and its bytes.
-    fn sizes(&self, resolved: &Resolved) -> Option<(u64, u64, (String, f64))> {
+    /// The sizes that are sold, where the size can be chosen.
+    fn sizes(&self, resolved: &Resolved) -> Option<Sizes> {
         if self.is_given("size") {
             return None;
         }
         let key = resolved.about.keys.iter().find(|key| key.name == "size").filter(|key| !key.bounds.fixed)?;
-        let bytes = resolved.spec.size.get() as f64 / key.bounds.value?;
-        let least = key.bounds.least.unwrap_or(1.0).ceil().max(1.0) as u64;
-        let most = key.bounds.most.unwrap_or(1e9).floor() as u64;
-        Some((least, most.max(least), (key.bounds.unit.clone(), bytes)))
+        let unit_bytes = resolved.spec.size.get() as f64 / key.bounds.value?;
+        let least = key.bounds.sold_from(0.0).unwrap_or(1.0) as u64;
+        let most = key.bounds.largest_sold().unwrap_or(1e9) as u64;
+        Some(Sizes { least: least.min(most), most, unit_bytes, bounds: key.bounds.clone() })
     }
 
     /// A volume with the most that can be provisioned for it, and the words for it.
@@ -357,11 +390,12 @@ impl Search<'_> {
         let mut failures: Vec<Failure> = Vec::new();
         let wanted = self.need.bytes();
         if spec.size.get() < wanted {
-            let limit = "the largest volume there is".to_owned();
+            let limit = "largest size that is sold".to_owned();
             let (wanted, reached) = (wanted as f64, spec.size.get() as f64);
             failures.push(Failure { requirement: Requirement::Capacity, limit, wanted, reached });
         }
         failures.extend(judged.iter().flat_map(|judged| judged.failures.iter().cloned()));
+        failures.extend(Self::unsold(&about));
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
         failures.extend(self.machine(&about));
@@ -401,11 +435,24 @@ impl Search<'_> {
             ),
             burst: tight.and_then(|judged| burst(&judged.caps)),
             cpus: demand.and_then(|demand| Some(rate / iops_per_cpu(&self.listed.name, &demand.load)?)),
+            unpriced: None,
             survived: None,
             margin: 1.0,
             spec,
             about,
         })
+    }
+
+    /// A size that was given must be one that is sold.
+    fn unsold(about: &catalogue::About) -> Option<Failure> {
+        let key = about.keys.iter().find(|key| key.name == "size" && key.origin == catalogue::Origin::Asked)?;
+        let (bounds, value) = (&key.bounds, key.bounds.value?);
+        if bounds.is_sold(value) {
+            return None;
+        }
+        let next = bounds.sold_from(value).map(|next| format!("; the next size is {next} {}", bounds.unit));
+        let limit = format!("not sold with {}{}", key.value, next.unwrap_or_default());
+        Some(Failure { requirement: Requirement::Size, limit, wanted: 0.0, reached: 0.0 })
     }
 
     fn sharing(&self, about: &catalogue::About) -> Option<Failure> {

@@ -192,6 +192,7 @@ impl Reader {
             }
             return;
         }
+        self.sizes(options);
         let Some(machine) = need.machine.clone().filter(|_| self.problems.is_empty()) else { return };
         let found = plan::candidates(need, &mut plan::Laws::default());
         let foreign = |candidate: &plan::Candidate| {
@@ -203,6 +204,53 @@ impl Reader {
             self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
         }
     }
+}
+
+impl Reader {
+    /// Keys behind a volume's name must be its own, and a size one that is sold.
+    fn sizes(&mut self, options: &PlanOptions) {
+        for words in &options.provider {
+            let Some((at, size)) = size_in(words) else { continue };
+            for (listed, _) in
+                plan::named(&Need { volumes: vec![words.clone()], ..Need::default() }).unwrap_or_default()
+            {
+                let name = format!("{},size={size}", listed.name);
+                let problem = match volume::catalogue::resolve_all(&[&name], &volume::catalogue::no_files) {
+                    Err(problems) => problems.first().map(|problem| (problem.message.clone(), problem.remedy.clone())),
+                    Ok(resolved) => {
+                        unsold(&listed.name, &resolved[0].about).map(|(message, remedy)| (message, Some(remedy)))
+                    }
+                };
+                if let Some((message, remedy)) = problem {
+                    let remedy = remedy.unwrap_or_else(|| format!("`fathom catalog {}` lists its sizes", listed.name));
+                    self.refuse("--provider", words, at.clone(), &message, &remedy);
+                }
+            }
+        }
+    }
+}
+
+/// The size among the keys behind a volume's name, and its place.
+fn size_in(words: &str) -> Option<(std::ops::Range<usize>, String)> {
+    let mut at = 0;
+    for part in words.split(',') {
+        if let Some(size) = part.trim().strip_prefix("size=") {
+            return Some((at..at + part.len(), size.trim().to_owned()));
+        }
+        at += part.len() + 1;
+    }
+    None
+}
+
+/// Why a volume cannot be bought with the size that was given, and the next size that can.
+fn unsold(name: &str, about: &volume::catalogue::About) -> Option<(String, String)> {
+    let key = about.keys.iter().find(|key| key.name == "size")?;
+    let value = key.bounds.value.filter(|value| !key.bounds.is_sold(*value))?;
+    let remedy = match key.bounds.sold_from(value) {
+        Some(next) => format!("the next size is size={next}{}: {}", key.bounds.unit, key.source),
+        None => format!("it is sold with {}: {}", key.range, key.source),
+    };
+    Some((format!("{name} is not sold with {}", key.value), remedy))
 }
 
 /// A need out of what was measured, or out of a job.

@@ -149,6 +149,7 @@ pub(super) const fn name(requirement: Requirement) -> &'static str {
         Requirement::Mean => "mean latency",
         Requirement::Percentile => "percentile of latency",
         Requirement::Sharing => "one volume for many machines",
+        Requirement::Size => "a size that is sold",
         Requirement::Durability => "outliving the machine",
         Requirement::Machine => "the machine",
         Requirement::Budget => "the budget",

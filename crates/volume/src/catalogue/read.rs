@@ -185,7 +185,9 @@ fn key(name: String, mut fields: Fields, faults: &mut Faults) -> Option<Key> {
         fixed: fields.switch("fixed", faults),
         least: fields.rule("min", faults),
         most: fields.rule("max", faults),
-        one_of: one_of(&mut fields, faults),
+        one_of: numbers(&mut fields, "one_of", faults),
+        sold: numbers(&mut fields, "sold", faults),
+        step: step(&mut fields, faults),
         source: fields.source(faults),
         name,
         kind,
@@ -212,14 +214,24 @@ fn default(fields: &mut Fields, kind: &KeyKind, faults: &mut Faults) -> Option<R
     Some(Rule { expr: super::rule::Expr::Word(word), at })
 }
 
-fn one_of(fields: &mut Fields, faults: &mut Faults) -> Vec<f64> {
-    let Some(value) = fields.value("one_of") else { return Vec::new() };
+fn numbers(fields: &mut Fields, key: &'static str, faults: &mut Faults) -> Vec<f64> {
+    let Some(value) = fields.value(key) else { return Vec::new() };
     let positive = |item: &toml::Spanned<toml::de::DeValue<'_>>| number(item.get_ref()).filter(|number| *number >= 0.0);
     let numbers = value.get_ref().as_array().map(|array| array.iter().map(positive).collect());
     numbers.flatten().filter(|numbers: &Vec<f64>| !numbers.is_empty()).unwrap_or_else(|| {
-        faults.add_with(value.span(), "`one_of` is a list of numbers, none below 0", "write, for example, [1, 2, 4]");
+        let message = format!("`{key}` is a list of numbers, none below 0");
+        faults.add_with(value.span(), message, "write, for example, [1, 2, 4]");
         Vec::new()
     })
+}
+
+fn step(fields: &mut Fields, faults: &mut Faults) -> Option<f64> {
+    let value = fields.value("step")?;
+    let found = number(value.get_ref()).filter(|step| *step > 0.0);
+    if found.is_none() {
+        faults.add_with(value.span(), "`step` is a number above 0", "write, for example, `step = 1`");
+    }
+    found
 }
 
 /// All entries of a table, as rules by name.

@@ -64,6 +64,10 @@ pub(super) struct Key {
     pub most: Option<Rule>,
     /// The only numbers there are, if not all between `least` and `most`.
     pub one_of: Vec<f64>,
+    /// The values that are sold up to the last of them, where not every multiple of `step` is.
+    pub sold: Vec<f64>,
+    /// Sold in multiples of this.
+    pub step: Option<f64>,
     pub source: Option<String>,
 }
 
