@@ -52,3 +52,34 @@ fn a_model_of_a_size_that_is_not_sold_says_so() {
     assert!(of.iter().any(|note| note.contains("not sold with size=466 GiB: the next size is 512 GiB")), "{of:?}");
     assert!(!notes("azure/ultra,size=512GiB").iter().any(|note| note.contains("not sold")));
 }
+
+#[test]
+fn prices_of_several_regions_have_a_source_each() {
+    let about = |volume: &str| resolve_all(&[volume], &no_files).expect("a volume").remove(0).about;
+    let prices = about("aws/gp3,size=2000GiB,iops=10000,throughput=500MiB/s").prices;
+    let of = |region: &str| prices.iter().filter(|price| price.holds_in(region)).collect::<Vec<_>>();
+    assert_eq!(of("us-east-1").len(), 1);
+    assert!((of("US-EAST-1")[0].price.per_month - (160.0 + 35.0 + 15.0)).abs() < 1e-9);
+    assert_eq!(of("us-east-1")[0].price.source.date, "2026-08-17");
+    assert!(of("mars").is_empty());
+    let ultra = resolve_all(&["azure/ultra,region=westeurope"], &no_files).expect("a volume").remove(0).spec;
+    assert_eq!(ultra.price.expect("a price").source.date, "2024-01-06");
+}
+
+#[test]
+fn latencies_say_whether_they_are_measured_published_or_assumed() {
+    let basis =
+        |volume: &str| resolve_all(&[volume], &no_files).expect("a volume").remove(0).about.latency_basis.name();
+    let known = [
+        ("gcp/hyperdisk-balanced", "measured"),
+        ("hdd/7200rpm", "measured"),
+        ("aws/io2", "published"),
+        ("aws/gp3", "assumed"),
+        ("hetzner/volume", "assumed"),
+        ("aws/gp3,latency=2ms", "given"),
+        ("custom,latency=2ms", "given"),
+    ];
+    for (volume, wanted) in known {
+        assert_eq!(basis(volume), wanted, "{volume}");
+    }
+}

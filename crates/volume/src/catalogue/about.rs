@@ -3,6 +3,7 @@
 use super::Found;
 use super::rule::{eval, number};
 use super::schema::{BehaviourRule, KeyKind, Rule, VolumeType};
+use crate::spec::Price;
 
 /// What is worth knowing about a volume beyond what it does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +24,55 @@ pub struct About {
     pub keys: Vec<KeyAbout>,
     /// Why the latency is assumed, where it is.
     pub latency_assumed: Option<String>,
+    /// Where the figures of its latency are from.
+    pub latency_basis: LatencyBasis,
+    /// Its prices in all regions that are known, the one of its [`Spec`](crate::Spec) among them.
+    pub prices: Vec<Regional>,
+}
+
+/// Where the figures of a latency are from, the surest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LatencyBasis {
+    /// It was given with the volume's name.
+    Given,
+    /// Measured on this type of volume.
+    Measured,
+    /// The provider publishes a mean or a range.
+    Published,
+    /// Neither: another volume's, or what a word such as "sub-millisecond" allows.
+    #[default]
+    Assumed,
+}
+
+impl LatencyBasis {
+    /// `measured`, `published`, `assumed`, `given`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::Measured => "measured",
+            Self::Published => "published",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
+/// A price and the regions that pay it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Regional {
+    /// The price, with the region of its source.
+    pub price: Price,
+    /// Other regions that pay the same.
+    pub also: Vec<String>,
+}
+
+impl Regional {
+    /// Whether it holds in a region: one that names none holds everywhere.
+    #[must_use]
+    pub fn holds_in(&self, region: &str) -> bool {
+        let Some(own) = &self.price.region else { return true };
+        std::iter::once(own).chain(&self.also).any(|known| known.eq_ignore_ascii_case(region))
+    }
 }
 
 /// One key of a volume.
@@ -137,6 +187,20 @@ pub(super) fn about(found: &Found, volume: &VolumeType) -> About {
         many_readers: volume.many_readers,
         keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
         latency_assumed: assumed,
+        latency_basis: basis(found, volume),
+        prices: Vec::new(),
+    }
+}
+
+fn basis(found: &Found, volume: &VolumeType) -> LatencyBasis {
+    let is_given = |key: &super::values::KeyValue| key.name.ends_with("latency") && key.origin == Origin::Asked;
+    match &volume.behaviour {
+        BehaviourRule::Drive(_) => LatencyBasis::Measured,
+        _ if found.values.common.latency_ns.is_some() || found.values.keys.iter().any(is_given) => LatencyBasis::Given,
+        BehaviourRule::Latency(rule) => rule.basis.unwrap_or(match (&rule.assumed, &rule.source) {
+            (None, Some(_)) => LatencyBasis::Measured,
+            _ => LatencyBasis::Assumed,
+        }),
     }
 }
 
