@@ -50,6 +50,21 @@ pub fn named(need: &Need) -> Result<Vec<(Listed, String)>, Vec<usize>> {
     if missing.is_empty() { Ok(found) } else { Err(missing) }
 }
 
+/// The regions of which a price of the volumes of a need is known, by name.
+#[must_use]
+pub fn regions(need: &Need) -> Vec<String> {
+    let volumes = named(need).unwrap_or_default();
+    let mut found: Vec<String> = Vec::new();
+    for (listed, _) in volumes {
+        let Ok(resolved) = catalogue::resolve_all(&[&listed.name], &catalogue::no_files) else { continue };
+        let prices = resolved.iter().flat_map(|resolved| &resolved.about.prices);
+        found.extend(prices.flat_map(|of| of.price.region.iter().chain(&of.also).cloned()));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// Each of the volumes as small as the need allows, or at its largest where that is not enough, with what is missing.
 #[must_use]
 pub fn candidates(need: &Need, laws: &mut Laws) -> Vec<Candidate> {
@@ -60,7 +75,10 @@ pub fn candidates(need: &Need, laws: &mut Laws) -> Vec<Candidate> {
 /// One volume, made for `margin` times the rates of the need.
 pub(crate) fn candidate(need: &Need, listed: &Listed, keys: &str, margin: f64, laws: &mut Laws) -> Option<Candidate> {
     let mut demands = need.demands();
-    demands.iter_mut().for_each(|demand| demand.rate *= margin);
+    for demand in &mut demands {
+        demand.rate *= margin;
+        demand.sustained *= margin;
+    }
     let mut search = Search { need, listed, demands, given: given(need, listed, keys), laws };
     let mut best: Option<Candidate> = None;
     for fixed in search.variants() {
@@ -399,17 +417,20 @@ impl Search<'_> {
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
         failures.extend(self.machine(&about));
-        let price = spec.price.as_ref().and_then(|price| self.money(price));
+        let price = self.money(&spec, &about);
         failures.extend(self.budget(price.as_ref()));
+        // What is said of it is of the rates that are wanted, without the margin that simulations asked for.
+        let demands = self.need.demands();
+        let judged: Vec<Judged> = demands.iter().map(|demand| judge(&spec, self.need, demand, self.laws)).collect();
         // The demand that is nearest to its limit speaks for all of them.
         let tightness = |index: usize| {
             let cap = judged[index].caps.first().map_or(f64::INFINITY, |cap| cap.iops);
-            cap / self.demands[index].rate.max(1e-12)
+            cap / demands[index].rate.max(1e-12)
         };
         let tightest = (0..judged.len()).min_by(|a, b| tightness(*a).total_cmp(&tightness(*b)));
-        let timed = (0..judged.len()).find(|index| self.demands[*index].timed).or(tightest);
+        let timed = (0..judged.len()).find(|index| demands[*index].timed).or(tightest);
         let (tight, time) = (tightest.map(|index| &judged[index]), timed.map(|index| &judged[index]));
-        let demand = timed.map(|index| &self.demands[index]);
+        let demand = timed.map(|index| &demands[index]);
         let alone_secs = time.and_then(|judged| judged.alone_secs);
         let bounded = self.need.mean.is_some() || self.need.percentile.is_some();
         // In a closed loop that is just deep enough nothing waits.
@@ -487,17 +508,26 @@ impl Search<'_> {
         })
     }
 
-    /// The price for all machines. One of another region is not known for the one that is wanted.
-    fn money(&self, price: &volume::spec::Price) -> Option<Money> {
-        let elsewhere = self.need.region.as_ref().zip(price.region.as_ref());
-        if elsewhere.is_some_and(|(wanted, known)| !wanted.eq_ignore_ascii_case(known)) {
-            return None;
-        }
+    /// The price for all machines in the region that was asked for; one of another region is not taken for it.
+    fn money(&self, spec: &volume::Spec, about: &catalogue::About) -> Option<Money> {
+        let of_region = |region: &String| {
+            let is_own = |of: &&catalogue::Regional| {
+                of.price.region.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(region))
+            };
+            let holds = |of: &&catalogue::Regional| of.holds_in(region);
+            about.prices.iter().find(is_own).or_else(|| about.prices.iter().find(holds)).map(|of| &of.price)
+        };
+        let price = match &self.need.region {
+            Some(region) => of_region(region)?,
+            None => spec.price.as_ref()?,
+        };
+        let asked = self.need.region.as_ref().zip(price.region.as_ref());
         let copies = self.need.copies();
         let volume::spec::PriceParts { capacity, iops, throughput, performance } = price.parts;
         Some(Money {
             currency: price.currency.clone(),
             per_month: price.per_month * copies,
+            usd_per_month: price.per_month * copies * self.need.exchange.usd_per(&price.currency)?,
             parts: volume::spec::PriceParts {
                 capacity: capacity * copies,
                 iops: iops * copies,
@@ -505,6 +535,7 @@ impl Search<'_> {
                 performance: performance * copies,
             },
             region: price.region.clone(),
+            stands_for: asked.filter(|(asked, own)| !asked.eq_ignore_ascii_case(own)).map(|(asked, _)| asked.clone()),
             source: price.source.clone(),
             lacks: price.lacks.clone(),
             rule: price.rule.clone(),
@@ -517,11 +548,10 @@ impl Search<'_> {
             Some(Failure { requirement, limit: limit.to_owned(), wanted: budget, reached })
         };
         match price {
-            Some(price) if price.currency == "USD" && price.per_month > budget => {
-                failure(Requirement::Budget, "price", price.per_month)
+            Some(price) if price.usd_per_month > budget => {
+                failure(Requirement::Budget, "price", price.usd_per_month)
             }
-            Some(price) if price.whole() && price.currency == "USD" => None,
-            Some(price) if price.whole() => failure(Requirement::Price, "its price is not in US dollars", 0.0),
+            Some(price) if price.whole() => None,
             _ => failure(Requirement::Price, "its price is not known", 0.0),
         }
     }
@@ -554,7 +584,7 @@ fn is_better(new: &Candidate, old: &Candidate) -> bool {
         (true, true) => {}
     }
     match (new.known_price(), old.known_price()) {
-        (Some(new), Some(old)) => new.per_month < old.per_month,
+        (Some(new), Some(old)) => new.usd_per_month < old.usd_per_month,
         (Some(_), None) => true,
         (None, Some(_)) => false,
         (None, None) => new.spec.size < old.spec.size,
