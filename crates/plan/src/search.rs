@@ -548,9 +548,7 @@ impl Search<'_> {
             Some(Failure { requirement, limit: limit.to_owned(), wanted: budget, reached })
         };
         match price {
-            Some(price) if price.usd_per_month > budget => {
-                failure(Requirement::Budget, "price", price.usd_per_month)
-            }
+            Some(price) if price.usd_per_month > budget => failure(Requirement::Budget, "price", price.usd_per_month),
             Some(price) if price.whole() => None,
             _ => failure(Requirement::Price, "its price is not known", 0.0),
         }
