@@ -45,7 +45,7 @@ const RATE_SLACK: f64 = 0.985;
 const MEAN_SLACK: f64 = 1.01;
 const PERCENTILE_SLACK: f64 = 1.02;
 /// How much more is bought, step by step, where a simulation falls short.
-const MARGINS: [f64; 4] = [1.05, 1.15, 1.3, 1.6];
+const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 
 /// Candidates for a need, each that seems to meet it checked by a simulation, and their ranking. One that falls short is
 /// made larger, a few times.
