@@ -63,7 +63,7 @@ fn meeting(answer: &Answer) -> Block {
         ["volume", "size", "USD a month", "region", "date", "latency"].map(str::to_owned).to_vec();
     head.extend(percentile.clone());
     head.extend(["basis", "in flight", "provisioned", "limit"].map(str::to_owned));
-    let numbers = vec!["size", "USD a month", "latency", "p99", "p99.9", "in flight"];
+    let numbers = ["size", "USD a month", "latency", "p99", "p99.9", "in flight"];
     let numbers = (0..head.len()).filter(|column| numbers.contains(&head[*column].as_str())).collect();
     let row = |index: &usize| {
         let candidate = &answer.candidates[*index];
