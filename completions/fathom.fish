@@ -180,32 +180,34 @@ complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d '
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations a second: 15000, 15k' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l throughput -d 'Bytes a second: 400MiB/s, 2GB/s' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l bs -d 'Size of the operations [default: 4k for IOPS, 1m for throughput]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read -d 'Share of reads [default: 100%]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l pattern -d 'Where operations go [default: random]' -r -f -a "random\t'Anywhere'
-sequential\t'Each where the last one ended'"
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l capacity -d 'Bytes to be kept: 2TiB, 500GB' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l latency -d 'The longest mean latency: 1ms' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p99 -d 'The longest latency of 99 in 100 operations' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p999 -d 'The longest latency of 999 in 1000 operations' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machines -d 'Machines that need it, each with a volume of its own' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l vcpus -d 'Processors of a machine' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machine -d 'The machine, by its provider\'s name: n2-standard-8' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l provider -d 'Look at these alone: gcp, gcp@2019, aws/gp3, aws/gp3,iops=8000; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l region -d 'Take prices of this region alone; others are unknown' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l budget -d 'US dollars a month at most, for all machines' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l growth -d 'How much more is wanted in a year: 20%/year' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l workload -d 'A load by its name: NAME[,key=value]...' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'The load of a record, of fio\'s or iostat\'s output, or of a job file' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l seed -d 'Everything random derives from it [default: 1]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read -d 'Percentage of reads [default: 100%]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l pattern -d 'Access pattern [default: random]' -r -f -a "random\t'Random offsets'
+sequential\t'Each operation starts where the last one ended'"
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l capacity -d 'Capacity: 2TiB, 500GB' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l latency -d 'Upper bound on mean latency: 1ms' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p99 -d 'Upper bound on the 99th percentile of latency' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p999 -d 'Upper bound on the 99.9th percentile of latency' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machines -d 'Number of machines, each with its own volume' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l vcpus -d 'Number of vCPUs of the machine' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machine -d 'Machine type, by its provider\'s name: n2-standard-8' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l provider -d 'Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000; repeatable' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l region -d 'Use the prices of this region: us-east-1, us-central1, eastus' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l budget -d 'Upper bound on the price of all machines, in US dollars a month' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l headroom -d 'Spare IOPS, throughput and latency to plan for [default: 20%]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l workload -d 'Named workload: NAME[,key=value]...' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'Take the load from a record, from fio\'s or iostat\'s output, or from a job file' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l seed -d 'Seed for all random choices [default: 1]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l format -d 'Format of standard output' -r -f -a "text\t'Text for a terminal'
 md\t'Markdown'
-csv\t'A line for each volume'
-json\t'One document'"
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -s o -l output -d 'Also write FILE, by its ending: .json .csv .md .txt .svg; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read-only -d 'The machines read one volume, all of them'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l scratch -d 'It may be lost with its machine: local disks will do'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l explain -d 'Show the arithmetic, line by line, with its sources'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l no-simulation -d 'Trust the closed form: simulate nothing'
+csv\t'One line for each volume'
+json\t'One JSON document'"
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -s o -l output -d 'Also write FILE, by its ending: .html .json .csv .md .txt .svg; repeatable' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read-only -d 'Have all machines read one shared volume'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l scratch -d 'Accept volumes whose data is lost with the machine (local disks)'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l explain -d 'Show the arithmetic and its sources'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l no-simulation -d 'Do not simulate: rely on the closed form'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Size of the operations' -r
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'Kind of the operations: read, write, randread, randwrite, rw, randrw' -r

@@ -67,7 +67,7 @@ pub(crate) const OF_A_SUITE: &[Kind] = &[Kind::Json, Kind::Markdown, Kind::Text,
 /// What results of several kinds together can be written as.
 const OF_ALL: &[Kind] = &[Kind::Text, Kind::Html];
 /// What a plan can be written as.
-pub(crate) const OF_A_PLAN: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg];
+pub(crate) const OF_A_PLAN: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Svg, Kind::Html];
 /// What a comparison can be written as.
 pub(crate) const OF_A_COMPARISON: &[Kind] = &[Kind::Json, Kind::Csv, Kind::Markdown, Kind::Text, Kind::Html];
 /// What a diagnosis or an explanation can be written as.
@@ -238,6 +238,7 @@ impl Output {
     pub(crate) fn write_plan(&mut self, answer: &Answer, explain: bool) -> Result<(), String> {
         let text = match self.kind {
             Kind::Svg => answer.svg(),
+            Kind::Html => answer.html(),
             Kind::Csv => answer.csv(),
             Kind::Json => answer.json(),
             Kind::Markdown => answer.markdown(),

@@ -1,7 +1,7 @@
 //! One volume of the catalogue, as small as the need allows.
 
 use volume::Spec;
-use volume::catalogue::About;
+use volume::catalogue::{About, LatencyBasis};
 use volume::closed::{Cap, Load};
 use volume::spec::{PriceParts, Source};
 
@@ -44,6 +44,8 @@ pub struct Candidate {
     pub burst: Option<(f64, f64)>,
     /// Processors to leave free, where the provider has a rule.
     pub cpus: Option<f64>,
+    /// A smaller size that would be enough, where its price is not published and that of this one is.
+    pub unpriced: Option<String>,
     /// Whether a simulation has confirmed it; `None` where none was made.
     pub survived: Option<bool>,
     /// How much more than the need it was made for, after simulations of less fell short.
@@ -57,10 +59,14 @@ pub struct Money {
     pub currency: String,
     /// All of it.
     pub per_month: f64,
+    /// The same in US dollars, in which candidates are compared.
+    pub usd_per_month: f64,
     /// What is paid for what.
     pub parts: PriceParts,
     /// Where it holds, as far as that is said.
     pub region: Option<String>,
+    /// The region that was asked for, where the price is published under another name.
+    pub stands_for: Option<String>,
     /// Where it is from, and when.
     pub source: Source,
     /// What is not in it, as nobody publishes that price. The sum is then a least one.
@@ -98,6 +104,7 @@ impl Failure {
             Requirement::Iops | Requirement::Throughput | Requirement::Capacity => (self.wanted, self.reached),
             Requirement::Mean | Requirement::Percentile | Requirement::Budget => (self.reached, self.wanted),
             Requirement::Sharing
+            | Requirement::Size
             | Requirement::Durability
             | Requirement::Machine
             | Requirement::Price
@@ -122,6 +129,8 @@ pub enum Requirement {
     Percentile,
     /// One volume for many machines.
     Sharing,
+    /// A size that is sold.
+    Size,
     /// Outliving its machine.
     Durability,
     /// The machine that was named.
@@ -135,6 +144,12 @@ pub enum Requirement {
 }
 
 impl Candidate {
+    /// Whether its latency is measured, published or given, and not assumed.
+    #[must_use]
+    pub fn has_known_latency(&self) -> bool {
+        self.about.latency_basis < LatencyBasis::Assumed
+    }
+
     /// Whether it does all that is wanted.
     #[must_use]
     pub fn meets(&self) -> bool {
@@ -152,13 +167,13 @@ impl Candidate {
         Some(self.limit.as_ref()?.iops * f64::from(self.machines))
     }
 
-    /// What one of the operations a second costs in a month, by what the volumes give.
+    /// What one of the operations a second costs in a month, in US dollars, by what the volumes give.
     #[must_use]
     pub fn price_per_iops(&self) -> Option<f64> {
-        Some(self.known_price()?.per_month / self.given_iops()?)
+        Some(self.known_price()?.usd_per_month / self.given_iops()?)
     }
 
-    /// What one MiB a second costs in a month.
+    /// What one MiB a second costs in a month, in US dollars.
     #[must_use]
     pub fn price_per_mibps(&self) -> Option<f64> {
         Some(self.price_per_iops()? * f64::from(1_u32 << 20) / self.block)

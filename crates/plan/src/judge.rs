@@ -37,12 +37,12 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
     }
     let mut failures = Vec::new();
     let rate = demand.rate;
-    if let Some(cap) = caps.first().filter(|cap| cap.iops < rate * HAIR) {
+    if let Some(cap) = caps.first().filter(|cap| cap.iops < demand.sustained * HAIR) {
         let (requirement, unit) = match demand.in_bytes {
             true => (Requirement::Throughput, load.mean_bytes()),
             false => (Requirement::Iops, 1.0),
         };
-        let (wanted, reached) = (rate * unit, cap.iops * unit);
+        let (wanted, reached) = (demand.sustained * unit, cap.iops * unit);
         failures.push(Failure { requirement, limit: cap.name.clone(), wanted, reached });
     }
     let alone_secs = laws.alone_secs(spec, load);
@@ -63,10 +63,10 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
             }
         };
         let bounds = [
-            (Requirement::Mean, need.mean.map(units::Nanos::secs_f64), mean_secs, alone_secs),
+            (Requirement::Mean, need.mean.map(|bound| need.planned_secs(bound)), mean_secs, alone_secs),
             (
                 Requirement::Percentile,
-                need.percentile.map(|(_, bound)| bound.secs_f64()),
+                need.percentile.map(|(_, bound)| need.planned_secs(bound)),
                 percentile_secs,
                 percentile_alone_secs,
             ),

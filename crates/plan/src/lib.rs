@@ -6,12 +6,15 @@
 //! those that fall short more room, and ranks what is left ([`Ranking`]): what meets the need, what no other beats in
 //! price and in latency, the cheapest of these, and what to buy for twice as much.
 //!
-//! Prices that nobody publishes stay unknown, and prices of another region are not taken for those of the one asked for.
+//! Prices that are not published stay unknown, and prices of another region are not taken for those of the one asked for.
+//! Prices in euros are compared in US dollars at a rate with a source and a date ([`Exchange`]). Each latency carries its
+//! basis; an assumed one beats no measured one.
 //!
 //! What is *not* here: a clock, the simulation itself, words for people, and any knowledge of a volume that is not in its
 //! catalogue entry.
 
 mod candidate;
+mod exchange;
 mod judge;
 mod laws;
 mod need;
@@ -21,8 +24,9 @@ mod trial;
 pub mod workload;
 
 pub use candidate::{Candidate, Failure, Money, Requirement, iops_per_cpu};
+pub use exchange::Exchange;
 pub use laws::Laws;
 pub use need::{Demand, Need};
 pub use rank::{Nearest, Ranking, rank};
-pub use search::{candidates, machines, named};
+pub use search::{candidates, machines, named, regions};
 pub use trial::{Outcome, Trial, best, confirm, plan};

@@ -3,6 +3,8 @@
 use units::Nanos;
 use volume::closed::Load;
 
+use crate::exchange::Exchange;
+
 /// Blocks of a need for IOPS that names no size: what providers state their IOPS for.
 const SMALL: u32 = 4 << 10;
 /// Blocks of a need for throughput that names no size.
@@ -43,6 +45,11 @@ pub struct Need {
     pub region: Option<String>,
     /// US dollars a month, all machines together.
     pub budget: Option<f64>,
+    /// Spare capacity that is planned for, as a fraction: with 0.2 a volume sustains 1.2 times each rate, and its latency
+    /// at the rate itself is at most the bound over 1.2. Capacity in bytes has none.
+    pub headroom: f64,
+    /// The rate at which prices in other currencies are compared.
+    pub exchange: Exchange,
     /// How much more is wanted each year: 0.2 for a fifth. It is planned for the year to come.
     pub growth: f64,
 }
@@ -66,6 +73,8 @@ impl Default for Need {
             volumes: Vec::new(),
             region: None,
             budget: None,
+            headroom: 0.0,
+            exchange: Exchange::default(),
             growth: 0.0,
         }
     }
@@ -76,6 +85,8 @@ impl Default for Need {
 pub struct Demand {
     /// Operations a second of one machine.
     pub rate: f64,
+    /// The rate that the volume has to sustain: the same with headroom.
+    pub sustained: f64,
     /// The operations, as many in flight as it takes.
     pub load: Load,
     /// Whether it is counted in bytes rather than in operations.
@@ -92,7 +103,8 @@ impl Need {
         let grown = 1.0 + self.growth;
         let demand = |rate: f64, block: u32, in_bytes: bool, timed: bool| {
             let load = Load::mixed(self.read_share, block, f64::INFINITY);
-            Demand { rate: rate * grown, load: Load { sequential: self.sequential, ..load }, in_bytes, timed }
+            let (rate, load) = (rate * grown, Load { sequential: self.sequential, ..load });
+            Demand { rate, sustained: rate * (1.0 + self.headroom), load, in_bytes, timed }
         };
         let by_bytes = |block: u32| self.bytes_per_sec.map(|bytes| bytes / f64::from(block));
         if let Some(block) = self.block {
@@ -103,6 +115,12 @@ impl Need {
         let small = self.iops.map(|iops| demand(iops, SMALL, false, true));
         let large = by_bytes(LARGE).map(|rate| demand(rate, LARGE, true, self.iops.is_none()));
         small.into_iter().chain(large).collect()
+    }
+
+    /// The longest latency that is planned for, in seconds: a bound less the headroom.
+    #[must_use]
+    pub fn planned_secs(&self, bound: Nanos) -> f64 {
+        bound.secs_f64() / (1.0 + self.headroom)
     }
 
     /// Bytes to be kept in a year.

@@ -50,6 +50,21 @@ pub fn named(need: &Need) -> Result<Vec<(Listed, String)>, Vec<usize>> {
     if missing.is_empty() { Ok(found) } else { Err(missing) }
 }
 
+/// The regions of which a price of the volumes of a need is known, by name.
+#[must_use]
+pub fn regions(need: &Need) -> Vec<String> {
+    let volumes = named(need).unwrap_or_default();
+    let mut found: Vec<String> = Vec::new();
+    for (listed, _) in volumes {
+        let Ok(resolved) = catalogue::resolve_all(&[&listed.name], &catalogue::no_files) else { continue };
+        let prices = resolved.iter().flat_map(|resolved| &resolved.about.prices);
+        found.extend(prices.flat_map(|of| of.price.region.iter().chain(&of.also).cloned()));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// Each of the volumes as small as the need allows, or at its largest where that is not enough, with what is missing.
 #[must_use]
 pub fn candidates(need: &Need, laws: &mut Laws) -> Vec<Candidate> {
@@ -60,7 +75,10 @@ pub fn candidates(need: &Need, laws: &mut Laws) -> Vec<Candidate> {
 /// One volume, made for `margin` times the rates of the need.
 pub(crate) fn candidate(need: &Need, listed: &Listed, keys: &str, margin: f64, laws: &mut Laws) -> Option<Candidate> {
     let mut demands = need.demands();
-    demands.iter_mut().for_each(|demand| demand.rate *= margin);
+    for demand in &mut demands {
+        demand.rate *= margin;
+        demand.sustained *= margin;
+    }
     let mut search = Search { need, listed, demands, given: given(need, listed, keys), laws };
     let mut best: Option<Candidate> = None;
     for fixed in search.variants() {
@@ -149,6 +167,23 @@ fn processors(machine: &Machine) -> Option<u32> {
     machine.vcpus.or_else(|| machine.name.rsplit('-').find_map(|part| part.parse().ok()))
 }
 
+/// The sizes of a volume that are sold, in its unit.
+struct Sizes {
+    least: u64,
+    most: u64,
+    /// Bytes of the unit.
+    unit_bytes: f64,
+    bounds: Bounds,
+}
+
+impl Sizes {
+    /// The least size that is sold and no less than this, as it is asked for.
+    fn sold_from(&self, size: u64) -> String {
+        let sold = self.bounds.sold_from(size as f64).map_or(self.most, |sold| sold as u64);
+        format!("{sold}{}", self.bounds.unit)
+    }
+}
+
 struct Search<'a> {
     need: &'a Need,
     listed: &'a Listed,
@@ -193,21 +228,20 @@ impl Search<'_> {
     /// The least that is enough with some keys fixed, or the most there is.
     fn least(&mut self, fixed: &Pairs) -> Option<Candidate> {
         let Some(resolved) = self.resolve(fixed) else { return self.unusable() };
-        let Some(size) = self.sizes(&resolved) else {
+        let Some(sizes) = self.sizes(&resolved) else {
             let most = self.fullest(fixed)?;
             let enough = self.is_enough(&most.1.spec);
             let pairs = if enough { self.provisioned(most.0) } else { most.0 };
             return self.finish(&pairs);
         };
-        let (least, most, unit) = size;
-        let wanted = (self.need.bytes() as f64 / unit.1 * (1.0 - 1e-9)).ceil().max(1.0) as u64;
-        let sized = |size: u64| with_pair(fixed, "size", &format!("{size}{}", unit.0));
-        let mut low = least.max(wanted).min(most);
+        let wanted = (self.need.bytes() as f64 / sizes.unit_bytes * (1.0 - 1e-9)).ceil().max(1.0) as u64;
+        let sized = |size: u64| with_pair(fixed, "size", &sizes.sold_from(size));
+        let mut low = sizes.least.max(wanted).min(sizes.most);
         // The smallest of some types lets less than one operation a second through, and cannot be asked for.
         let smallest = self.fullest(&sized(low));
         let mut enough = smallest.filter(|(_, found)| self.is_enough(&found.spec));
         if enough.is_none() {
-            let mut high = most;
+            let mut high = sizes.most;
             let largest = self.fullest(&sized(high))?;
             if !self.is_enough(&largest.1.spec) {
                 return self.short((low, high), &sized);
@@ -222,7 +256,24 @@ impl Search<'_> {
             }
         }
         let pairs = self.provisioned(enough?.0);
-        self.finish(&pairs)
+        let found = self.finish(&pairs)?;
+        Some(self.priced(&sizes, fixed, &found).unwrap_or(found))
+    }
+
+    /// The next larger tier that has a published price, where that of the smallest that is enough is not published.
+    fn priced(&mut self, sizes: &Sizes, fixed: &Pairs, smallest: &Candidate) -> Option<Candidate> {
+        if smallest.spec.price.is_some() || !smallest.failures.is_empty() {
+            return None;
+        }
+        let size = smallest.spec.size.get() as f64 / sizes.unit_bytes;
+        for tier in sizes.bounds.tiers.iter().filter(|tier| **tier > size * (1.0 + 1e-9)) {
+            let pairs = with_pair(fixed, "size", &sizes.sold_from(*tier as u64));
+            let found = self.finish(&pairs)?;
+            if found.known_price().is_some() && found.failures.is_empty() {
+                return Some(Candidate { unpriced: Some(smallest.spec.size.to_string()), ..found });
+            }
+        }
+        None
     }
 
     /// What falls short even at its largest: the smallest that falls short by no more than that.
@@ -255,16 +306,16 @@ impl Search<'_> {
         Some(nearest)
     }
 
-    /// The least and the most of the size, in whole units, where it can be chosen; the unit and its bytes.
-    fn sizes(&self, resolved: &Resolved) -> Option<(u64, u64, (String, f64))> {
+    /// The sizes that are sold, where the size can be chosen.
+    fn sizes(&self, resolved: &Resolved) -> Option<Sizes> {
         if self.is_given("size") {
             return None;
         }
         let key = resolved.about.keys.iter().find(|key| key.name == "size").filter(|key| !key.bounds.fixed)?;
-        let bytes = resolved.spec.size.get() as f64 / key.bounds.value?;
-        let least = key.bounds.least.unwrap_or(1.0).ceil().max(1.0) as u64;
-        let most = key.bounds.most.unwrap_or(1e9).floor() as u64;
-        Some((least, most.max(least), (key.bounds.unit.clone(), bytes)))
+        let unit_bytes = resolved.spec.size.get() as f64 / key.bounds.value?;
+        let least = key.bounds.sold_from(0.0).unwrap_or(1.0) as u64;
+        let most = key.bounds.largest_sold().unwrap_or(1e9) as u64;
+        Some(Sizes { least: least.min(most), most, unit_bytes, bounds: key.bounds.clone() })
     }
 
     /// A volume with the most that can be provisioned for it, and the words for it.
@@ -357,25 +408,29 @@ impl Search<'_> {
         let mut failures: Vec<Failure> = Vec::new();
         let wanted = self.need.bytes();
         if spec.size.get() < wanted {
-            let limit = "the largest volume there is".to_owned();
+            let limit = "largest size that is sold".to_owned();
             let (wanted, reached) = (wanted as f64, spec.size.get() as f64);
             failures.push(Failure { requirement: Requirement::Capacity, limit, wanted, reached });
         }
         failures.extend(judged.iter().flat_map(|judged| judged.failures.iter().cloned()));
+        failures.extend(Self::unsold(&about));
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
         failures.extend(self.machine(&about));
-        let price = spec.price.as_ref().and_then(|price| self.money(price));
+        let price = self.money(&spec, &about);
         failures.extend(self.budget(price.as_ref()));
+        // What is said of it is of the rates that are wanted, without the margin that simulations asked for.
+        let demands = self.need.demands();
+        let judged: Vec<Judged> = demands.iter().map(|demand| judge(&spec, self.need, demand, self.laws)).collect();
         // The demand that is nearest to its limit speaks for all of them.
         let tightness = |index: usize| {
             let cap = judged[index].caps.first().map_or(f64::INFINITY, |cap| cap.iops);
-            cap / self.demands[index].rate.max(1e-12)
+            cap / demands[index].rate.max(1e-12)
         };
         let tightest = (0..judged.len()).min_by(|a, b| tightness(*a).total_cmp(&tightness(*b)));
-        let timed = (0..judged.len()).find(|index| self.demands[*index].timed).or(tightest);
+        let timed = (0..judged.len()).find(|index| demands[*index].timed).or(tightest);
         let (tight, time) = (tightest.map(|index| &judged[index]), timed.map(|index| &judged[index]));
-        let demand = timed.map(|index| &self.demands[index]);
+        let demand = timed.map(|index| &demands[index]);
         let alone_secs = time.and_then(|judged| judged.alone_secs);
         let bounded = self.need.mean.is_some() || self.need.percentile.is_some();
         // In a closed loop that is just deep enough nothing waits.
@@ -401,11 +456,24 @@ impl Search<'_> {
             ),
             burst: tight.and_then(|judged| burst(&judged.caps)),
             cpus: demand.and_then(|demand| Some(rate / iops_per_cpu(&self.listed.name, &demand.load)?)),
+            unpriced: None,
             survived: None,
             margin: 1.0,
             spec,
             about,
         })
+    }
+
+    /// A size that was given must be one that is sold.
+    fn unsold(about: &catalogue::About) -> Option<Failure> {
+        let key = about.keys.iter().find(|key| key.name == "size" && key.origin == catalogue::Origin::Asked)?;
+        let (bounds, value) = (&key.bounds, key.bounds.value?);
+        if bounds.is_sold(value) {
+            return None;
+        }
+        let next = bounds.sold_from(value).map(|next| format!("; the next size is {next} {}", bounds.unit));
+        let limit = format!("not sold with {}{}", key.value, next.unwrap_or_default());
+        Some(Failure { requirement: Requirement::Size, limit, wanted: 0.0, reached: 0.0 })
     }
 
     fn sharing(&self, about: &catalogue::About) -> Option<Failure> {
@@ -440,17 +508,26 @@ impl Search<'_> {
         })
     }
 
-    /// The price for all machines. One of another region is not known for the one that is wanted.
-    fn money(&self, price: &volume::spec::Price) -> Option<Money> {
-        let elsewhere = self.need.region.as_ref().zip(price.region.as_ref());
-        if elsewhere.is_some_and(|(wanted, known)| !wanted.eq_ignore_ascii_case(known)) {
-            return None;
-        }
+    /// The price for all machines in the region that was asked for; one of another region is not taken for it.
+    fn money(&self, spec: &volume::Spec, about: &catalogue::About) -> Option<Money> {
+        let of_region = |region: &String| {
+            let is_own = |of: &&catalogue::Regional| {
+                of.price.region.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(region))
+            };
+            let holds = |of: &&catalogue::Regional| of.holds_in(region);
+            about.prices.iter().find(is_own).or_else(|| about.prices.iter().find(holds)).map(|of| &of.price)
+        };
+        let price = match &self.need.region {
+            Some(region) => of_region(region)?,
+            None => spec.price.as_ref()?,
+        };
+        let asked = self.need.region.as_ref().zip(price.region.as_ref());
         let copies = self.need.copies();
         let volume::spec::PriceParts { capacity, iops, throughput, performance } = price.parts;
         Some(Money {
             currency: price.currency.clone(),
             per_month: price.per_month * copies,
+            usd_per_month: price.per_month * copies * self.need.exchange.usd_per(&price.currency)?,
             parts: volume::spec::PriceParts {
                 capacity: capacity * copies,
                 iops: iops * copies,
@@ -458,6 +535,7 @@ impl Search<'_> {
                 performance: performance * copies,
             },
             region: price.region.clone(),
+            stands_for: asked.filter(|(asked, own)| !asked.eq_ignore_ascii_case(own)).map(|(asked, _)| asked.clone()),
             source: price.source.clone(),
             lacks: price.lacks.clone(),
             rule: price.rule.clone(),
@@ -470,11 +548,8 @@ impl Search<'_> {
             Some(Failure { requirement, limit: limit.to_owned(), wanted: budget, reached })
         };
         match price {
-            Some(price) if price.currency == "USD" && price.per_month > budget => {
-                failure(Requirement::Budget, "price", price.per_month)
-            }
-            Some(price) if price.whole() && price.currency == "USD" => None,
-            Some(price) if price.whole() => failure(Requirement::Price, "its price is not in US dollars", 0.0),
+            Some(price) if price.usd_per_month > budget => failure(Requirement::Budget, "price", price.usd_per_month),
+            Some(price) if price.whole() => None,
             _ => failure(Requirement::Price, "its price is not known", 0.0),
         }
     }
@@ -507,7 +582,7 @@ fn is_better(new: &Candidate, old: &Candidate) -> bool {
         (true, true) => {}
     }
     match (new.known_price(), old.known_price()) {
-        (Some(new), Some(old)) => new.per_month < old.per_month,
+        (Some(new), Some(old)) => new.usd_per_month < old.usd_per_month,
         (Some(_), None) => true,
         (None, Some(_)) => false,
         (None, None) => new.spec.size < old.spec.size,

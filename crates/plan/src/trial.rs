@@ -45,7 +45,7 @@ const RATE_SLACK: f64 = 0.985;
 const MEAN_SLACK: f64 = 1.01;
 const PERCENTILE_SLACK: f64 = 1.02;
 /// How much more is bought, step by step, where a simulation falls short.
-const MARGINS: [f64; 4] = [1.05, 1.15, 1.3, 1.6];
+const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 
 /// Candidates for a need, each that seems to meet it checked by a simulation, and their ranking. One that falls short is
 /// made larger, a few times.
@@ -141,7 +141,7 @@ fn shortfall(
     candidate: &Candidate,
     simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>,
 ) -> Option<Vec<Failure>> {
-    let mut trial = trial(need, demand, candidate);
+    let mut trial = trial(need, demand, demand.sustained, candidate);
     let first = candidate.limit.as_ref().map_or("latency", |cap| cap.name.as_str());
     let reached = simulate(&trial)?.iops;
     if reached < trial.rate * RATE_SLACK {
@@ -155,6 +155,7 @@ fn shortfall(
     if !demand.timed || need.mean.is_none() && need.percentile.is_none() {
         return Some(Vec::new());
     }
+    trial = self::trial(need, demand, demand.rate, candidate);
     trial.timed = Some(need.percentile.map_or(0.99, |(share, _)| share));
     let timed = simulate(&trial)?;
     let bounds = [
@@ -162,7 +163,7 @@ fn shortfall(
         (Requirement::Percentile, need.percentile.map(|(_, bound)| bound), timed.percentile_secs, PERCENTILE_SLACK),
     ];
     let over = |(requirement, bound, reached, slack): (Requirement, Option<units::Nanos>, f64, f64)| {
-        let wanted = bound?.secs_f64();
+        let wanted = need.planned_secs(bound?);
         let limit = format!("queueing before {first}, as simulated");
         (reached > wanted * slack).then_some(Failure { requirement, limit, wanted, reached })
     };
@@ -170,16 +171,16 @@ fn shortfall(
 }
 
 /// What is to be simulated of one demand.
-fn trial(need: &Need, demand: &Demand, candidate: &Candidate) -> Trial {
+fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> Trial {
     let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
     Trial {
         volume: candidate.spec.name.clone(),
         machines: need.readers() as u32,
-        rate: demand.rate,
+        rate,
         block: demand.load.bytes.read,
         read_share: need.read_share,
         sequential: demand.load.sequential,
-        in_flight: (2.0 * demand.rate * candidate.alone_secs.unwrap_or(0.001)).max(if is_drive { 32.0 } else { 4.0 }),
+        in_flight: (2.0 * rate * candidate.alone_secs.unwrap_or(0.001)).max(if is_drive { 32.0 } else { 4.0 }),
         timed: None,
     }
 }

@@ -196,3 +196,34 @@ fn the_whole_catalogue_is_ranked_in_less_than_a_second() {
     let most = if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_secs(1) };
     assert!(taken < most, "{taken:?}");
 }
+
+#[test]
+fn ultra_of_466_gib_was_priced_although_it_cannot_be_bought() {
+    let need = |volume: &str| Need {
+        iops: Some(1_000.0),
+        capacity: Some(466 << 30),
+        volumes: vec![volume.to_owned()],
+        ..Need::default()
+    };
+    let found = ranked(&need("azure/ultra")).0.remove(0);
+    assert_eq!(found.spec.size.get(), 512 << 30);
+    assert!((price_of(&found) - (0.11972 * 512.0 + 0.04964 * 1_000.0 + 0.34967 * 5.0)).abs() < 1e-6);
+    let tier = ranked(&need("azure/premium-ssd")).0.remove(0);
+    assert_eq!(tier.spec.size.get(), 512 << 30);
+    let given = ranked(&need("azure/ultra,size=500GiB")).0.remove(0);
+    assert_eq!(given.failures[0].requirement, Requirement::Size, "{:?}", given.failures);
+    let largest = Need { capacity: Some(65 << 40), ..need("azure/ultra") };
+    assert!(ranked(&largest).0[0].failures[0].limit.contains("largest size that is sold"));
+}
+
+#[test]
+fn tiers_with_a_published_price_stand_for_smaller_ones_without() {
+    let need = Need {
+        iops: Some(100.0),
+        capacity: Some(20 << 30),
+        volumes: vec!["azure/premium-ssd".to_owned()],
+        ..Need::default()
+    };
+    let found = ranked(&need).0.remove(0);
+    assert_eq!((found.spec.size.get(), found.unpriced.as_deref()), (128 << 30, Some("32 GiB")));
+}

@@ -33,17 +33,8 @@ pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>
         .collect();
     let limits: Vec<Value> = answer.rows.iter().map(|row| limit(row, question)).collect();
     let burst = answer.deep.as_ref().and_then(|deep| Some((deep.burst_iops, deep.burst_secs()?)));
-    let price = spec.price.as_ref().map(|price| {
-        json!({
-            "currency": price.currency, "per_month": price.per_month, "rule": price.rule,
-            "parts": {
-                "capacity": price.parts.capacity, "iops": price.parts.iops,
-                "throughput": price.parts.throughput, "performance": price.parts.performance,
-            },
-            "region": price.region, "lacks": price.lacks,
-            "source": source(&price.source),
-        })
-    });
+    let priced: Vec<Value> =
+        about.prices.iter().map(|of| json!({ "also": of.also, "price": self::price(&of.price) })).collect();
     document(&json!({
         "name": spec.name, "title": spec.title, "provider": about.provider, "media": about.media,
         "edition": about.edition, "as_of": about.as_of, "size_bytes": spec.size.get(), "keys": keys,
@@ -57,8 +48,20 @@ pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>
         "bound_by": answer.bound_by().map(|cap| &cap.name),
         "burst": burst.map(|(iops, secs)| json!({ "iops": finite(iops), "secs": finite(secs) })),
         "latency": latency(volume),
-        "price": price, "notes": spec.notes, "unknown": about.unknown,
+        "price": spec.price.as_ref().map(price), "prices": priced, "notes": spec.notes, "unknown": about.unknown,
     }))
+}
+
+fn price(price: &volume::spec::Price) -> Value {
+    json!({
+        "currency": price.currency, "per_month": price.per_month, "rule": price.rule,
+        "parts": {
+            "capacity": price.parts.capacity, "iops": price.parts.iops,
+            "throughput": price.parts.throughput, "performance": price.parts.performance,
+        },
+        "region": price.region, "lacks": price.lacks,
+        "source": source(&price.source),
+    })
 }
 
 fn document(value: &Value) -> String {
@@ -98,6 +101,6 @@ fn latency(volume: &Resolved) -> Value {
     };
     json!({
         "read": law(latency.law.get(Kind::Read)), "write": law(latency.law.get(Kind::Write)),
-        "assumed": volume.about.latency_assumed, "source": source(&latency.source),
+        "basis": volume.about.latency_basis.name(), "assumed": volume.about.latency_assumed, "source": source(&latency.source),
     })
 }

@@ -164,6 +164,12 @@ impl Page {
             self.sheet.wrapped("         ", &format!("not known: the price of {lacks}"));
         }
         self.source("         ", &price.source);
+        for other in volume.about.prices.iter().map(|regional| &regional.price).filter(|other| *other != price) {
+            let region = other.region.as_deref().unwrap_or_default();
+            let amount = crate::words::amount(other.per_month);
+            self.sheet.wrapped("         ", &format!("{region}: {amount} {} a month = {}", other.currency, other.rule));
+            self.source("         ", &other.source);
+        }
     }
 
     fn list(&mut self, title: &str, items: &[String]) {

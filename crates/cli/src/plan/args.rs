@@ -5,21 +5,26 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 pub(crate) const HELP: &str = "\
-Figures are those of one machine. Of each type in the catalogue the smallest size and the least
-provisioned values that let the load through are found, simulated, priced and ranked. Without --bs,
-IOPS are counted in operations of 4 KiB and throughput in 1 MiB, each at its time. With a bound on
-latency operations come by chance, so that some room is left. Prices that nobody publishes stay
-unknown. A need that nothing meets is an answer too: it says which wish cannot be fulfilled.
+Rates and latencies are those of one machine. For each volume type of the catalogue, the plan finds
+the smallest size that is sold and the least provisioned performance that sustain the load,
+simulates them, and ranks them by price in US dollars. Without --bs, IOPS are counted in operations
+of 4 KiB and throughput in 1 MiB. With a bound on latency, arrivals are random (Poisson).
+
+Headroom applies to IOPS, throughput and bounds on latency: with 20%, a volume sustains 1.2 times
+each rate, and its latency at the rate itself is at most the bound divided by 1.2. Capacity has none.
+
+A price that is not published stays unknown. A requirement that no volume meets is an answer too:
+the plan names it. Several volumes striped together (RAID 0) are not considered.
 
 Workloads: oltp, checkpoint-writes, dataloader, model-weights, streaming, boot, with keys behind
 them: --workload checkpoint-writes,model=140GiB,interval=30min,share=5%
 
 Examples:
   fathom plan --iops 15k --capacity 1TiB
-  fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws --provider gcp
+  fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
   fathom plan --throughput 2GiB/s --pattern sequential --capacity 10TiB --budget 2000
   fathom plan --workload model-weights,size=140GiB,replicas=16,time=2min --explain
-  fathom plan --from run.json --growth 20%/year -o plan.md -o plan.svg
+  fathom plan --from run.json --growth 20%/year -o plan.html -o plan.svg
 
 Exit codes: 0 planned, 2 something could not be read, 3 I/O error";
 
@@ -36,70 +41,76 @@ pub(crate) struct PlanOptions {
     /// Size of the operations [default: 4k for IOPS, 1m for throughput]
     #[arg(long, value_name = "SIZE")]
     pub(super) bs: Option<String>,
-    /// Share of reads [default: 100%]
+    /// Percentage of reads [default: 100%]
     #[arg(long, value_name = "SHARE")]
     pub(super) read: Option<String>,
-    /// Where operations go [default: random]
+    /// Access pattern [default: random]
     #[arg(long, value_enum)]
     pub(super) pattern: Option<Pattern>,
-    /// Bytes to be kept: 2TiB, 500GB
+    /// Capacity: 2TiB, 500GB
     #[arg(long, value_name = "SIZE")]
     pub(super) capacity: Option<String>,
-    /// The longest mean latency: 1ms
+    /// Upper bound on mean latency: 1ms
     #[arg(long, value_name = "TIME")]
     pub(super) latency: Option<String>,
-    /// The longest latency of 99 in 100 operations
+    /// Upper bound on the 99th percentile of latency
     #[arg(long, value_name = "TIME")]
     pub(super) p99: Option<String>,
-    /// The longest latency of 999 in 1000 operations
+    /// Upper bound on the 99.9th percentile of latency
     #[arg(long, value_name = "TIME")]
     pub(super) p999: Option<String>,
-    /// Machines that need it, each with a volume of its own
+    /// Number of machines, each with its own volume
     #[arg(long, value_name = "N")]
     pub(super) machines: Option<String>,
-    /// The machines read one volume, all of them
+    /// Have all machines read one shared volume
     #[arg(long)]
     pub(super) read_only: bool,
-    /// It may be lost with its machine: local disks will do
+    /// Accept volumes whose data is lost with the machine (local disks)
     #[arg(long)]
     pub(super) scratch: bool,
-    /// Processors of a machine
+    /// Number of vCPUs of the machine
     #[arg(long, value_name = "N")]
     pub(super) vcpus: Option<String>,
-    /// The machine, by its provider's name: n2-standard-8
+    /// Machine type, by its provider's name: n2-standard-8
     #[arg(long, value_name = "MACHINE")]
     pub(super) machine: Option<String>,
-    /// Look at these alone: gcp, gcp@2019, aws/gp3, aws/gp3,iops=8000; may be repeated
-    #[arg(long, value_name = "PROVIDER")]
+    /// Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000; repeatable
+    #[arg(long, value_name = "PROVIDER,...")]
     pub(super) provider: Vec<String>,
-    /// Take prices of this region alone; others are unknown
+    /// Use the prices of this region: us-east-1, us-central1, eastus
     #[arg(long, value_name = "REGION")]
     pub(super) region: Option<String>,
-    /// US dollars a month at most, for all machines
+    /// Upper bound on the price of all machines, in US dollars a month
     #[arg(long, value_name = "USD")]
     pub(super) budget: Option<String>,
-    /// How much more is wanted in a year: 20%/year
+    /// Spare IOPS, throughput and latency to plan for [default: 20%]
+    #[arg(long, value_name = "PERCENT")]
+    pub(super) headroom: Option<String>,
+    /// US dollars for one euro [default: the ECB's reference rate in the catalogue]
+    #[arg(long, value_name = "RATE")]
+    pub(super) eur_usd: Option<String>,
+    /// Growth of rates and capacity to plan for: 20%/year
     #[arg(long, value_name = "SHARE")]
     pub(super) growth: Option<String>,
-    /// A load by its name: NAME[,key=value]...
+    /// Named workload: NAME[,key=value]...
     #[arg(long, value_name = "WORKLOAD")]
     pub(super) workload: Option<String>,
-    /// The load of a record, of fio's or iostat's output, or of a job file
+    /// Take the load from a record, from fio's or iostat's output, or from a job file
     #[arg(long, value_name = "FILE")]
     pub(super) from: Option<PathBuf>,
-    /// Show the arithmetic, line by line, with its sources
+    /// Show the arithmetic and its sources
     #[arg(long)]
     pub(super) explain: bool,
-    /// Trust the closed form: simulate nothing
+    /// Do not simulate: rely on the closed form
     #[arg(long)]
     pub(super) no_simulation: bool,
-    /// Everything random derives from it [default: 1]
+    /// Seed for all random choices [default: 1]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
     pub(super) format: PlanFormat,
-    /// Also write FILE, by its ending: .json .csv .md .txt .svg; may be repeated
+    /// Also write FILE, by its ending: .html .json .csv .md .txt .svg; repeatable
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 }
@@ -107,21 +118,21 @@ pub(crate) struct PlanOptions {
 /// What standard output carries of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum PlanFormat {
-    /// For people
+    /// Text for a terminal
     Text,
     /// Markdown
     Md,
-    /// A line for each volume
+    /// One line for each volume
     Csv,
-    /// One document
+    /// One JSON document
     Json,
 }
 
-/// Where operations go.
+/// The access pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Pattern {
-    /// Anywhere
+    /// Random offsets
     Random,
-    /// Each where the last one ended
+    /// Each operation starts where the last one ended
     Sequential,
 }

@@ -17,6 +17,9 @@ use crate::explain::open;
 use crate::sim::{self, JobWords};
 use crate::source::Outside;
 
+/// Headroom where none is given.
+const HEADROOM: f64 = 0.2;
+
 /// A need, and the arithmetic behind it.
 pub(super) struct Question {
     pub(super) need: Need,
@@ -155,6 +158,17 @@ impl Reader {
         need.scratch = options.scratch;
         need.machine.clone_from(&options.machine);
         need.region.clone_from(&options.region);
+        need.headroom = self.headroom(options.headroom.as_deref());
+        if let Some(words) = &options.eur_usd {
+            match quantity(words, Measure::Count) {
+                Ok(rate) if (0.01..=100.0).contains(&rate) => need.exchange = plan::Exchange::given(rate),
+                _ => {
+                    let message = format!("`{words}` is not a rate from 0.01 to 100");
+                    let remedy = "write the US dollars for one euro, for example --eur-usd 1.08";
+                    self.refuse("--eur-usd", words, 0..words.len(), &message, remedy);
+                }
+            }
+        }
         need.budget = self.quantity("--budget", options.budget.as_ref(), Measure::Count, "500");
         if let Some(words) = &options.growth {
             let share = words.trim_end_matches("/year").trim_end_matches("/y");
@@ -169,29 +183,33 @@ impl Reader {
         }
     }
 
-    /// Volumes and machines must be known.
+    /// As a fraction: `20%`, `20` and nothing are 0.2.
+    fn headroom(&mut self, words: Option<&str>) -> f64 {
+        let Some(words) = words else { return HEADROOM };
+        let percent = words.trim().trim_end_matches('%').trim().parse::<f64>();
+        match percent {
+            Ok(percent) if (0.0..=900.0).contains(&percent) => percent / 100.0,
+            _ => {
+                let message = format!("`{words}` is not a percentage from 0% to 900%");
+                let remedy = "write, for example, --headroom 30%, or --headroom 0 for none";
+                self.refuse("--headroom", words, 0..words.len(), &message, remedy);
+                0.0
+            }
+        }
+    }
+
+    /// Volumes, sizes, regions and machines must be known.
     fn volumes(&mut self, options: &PlanOptions, need: &mut Need) {
-        need.volumes.clone_from(&options.provider);
+        let chosen: Vec<Chosen> = options.provider.iter().flat_map(|words| chosen(words)).collect();
+        need.volumes = chosen.iter().map(|chosen| chosen.volume.clone()).collect();
         if let Err(missing) = plan::named(need) {
-            let names: Vec<String> = volume::catalogue::list().into_iter().map(|listed| listed.name).collect();
             for index in missing {
-                let words = &options.provider[index];
-                let name = words.split(',').next().unwrap_or_default();
-                let providers = names.iter().map(|name| name.split(['/', '@']).next().unwrap_or_default());
-                let near = units::closest(name, names.iter().map(String::as_str).chain(providers));
-                let remedy = near.map_or_else(
-                    || "write a provider or a volume; `fathom catalog` lists them".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                self.refuse(
-                    "--provider",
-                    words,
-                    0..name.len(),
-                    &format!("there is no provider or volume `{name}`"),
-                    &remedy,
-                );
+                self.unknown(&chosen[index]);
             }
             return;
+        }
+        for one in &chosen {
+            self.keys(one);
         }
         let Some(machine) = need.machine.clone().filter(|_| self.problems.is_empty()) else { return };
         let found = plan::candidates(need, &mut plan::Laws::default());
@@ -204,6 +222,109 @@ impl Reader {
             self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
         }
     }
+
+    /// A name that stands for no provider and no volume, with the nearest that does.
+    fn unknown(&mut self, chosen: &Chosen) {
+        let names: Vec<String> = volume::catalogue::list().into_iter().map(|listed| listed.name).collect();
+        let mut providers: Vec<&str> =
+            names.iter().map(|name| name.split(['/', '@']).next().unwrap_or_default()).collect();
+        providers.dedup();
+        let name = chosen.volume.split(',').next().unwrap_or_default();
+        let message = match name {
+            "" => "a name is missing between commas".to_owned(),
+            _ if name.contains('=') => format!("`{name}` is a key without a volume before it"),
+            _ => format!("there is no provider or volume `{name}`"),
+        };
+        let near = units::closest(name, names.iter().map(String::as_str).chain(providers.iter().copied()));
+        let remedy = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", ")),
+        };
+        let at = chosen.at..chosen.at + name.len();
+        self.refuse("--provider", &chosen.words, at, &message, &remedy);
+    }
+
+    /// Keys behind a volume's name must be its own, and a size one that is sold.
+    fn keys(&mut self, chosen: &Chosen) {
+        let need = Need { volumes: vec![chosen.volume.clone()], ..Need::default() };
+        let mut at = chosen.at;
+        for part in chosen.volume.split(',') {
+            let place = at..at + part.len();
+            at = place.end + 1;
+            let Some((key, value)) = part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
+                continue;
+            };
+            for (listed, _) in plan::named(&need).unwrap_or_default() {
+                if let Some((message, remedy)) = wrong_key(&listed.name, key, value) {
+                    self.refuse("--provider", &chosen.words, place.clone(), &message, &remedy);
+                }
+            }
+        }
+    }
+}
+
+/// A provider or a volume that was chosen, with the keys behind it.
+struct Chosen {
+    volume: String,
+    /// The value of the option, and where in it the name stands.
+    words: String,
+    at: usize,
+}
+
+/// The parts of a value of `--provider`: `aws,gcp/pd-ssd,size=1TiB` are two, as keys belong to the name before them.
+fn chosen(words: &str) -> Vec<Chosen> {
+    let mut parts: Vec<Chosen> = Vec::new();
+    let mut at = 0;
+    for part in words.split(',') {
+        match parts.last_mut() {
+            Some(last) if part.contains('=') && !last.volume.is_empty() => {
+                last.volume = format!("{},{part}", last.volume);
+            }
+            _ => {
+                let name = part.trim();
+                let start = at + part.len() - part.trim_start().len();
+                parts.push(Chosen { volume: name.to_owned(), words: words.to_owned(), at: start });
+            }
+        }
+        at += part.len() + 1;
+    }
+    parts
+}
+
+/// What is wrong with a key that is given with a volume, and what to write instead.
+fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
+    let plain = volume::catalogue::resolve_all(&[name], &volume::catalogue::no_files).ok()?.remove(0);
+    let known = plain.about.keys.iter().map(|known| known.name.as_str());
+    let common = volume::catalogue::COMMON_KEYS.iter().map(|(known, _)| *known);
+    let all: Vec<&str> = known.chain(common).collect();
+    if !all.contains(&key) {
+        let near = units::closest(key, all.iter().copied());
+        let remedy =
+            near.map_or_else(|| format!("it has {}", all.join(", ")), |near| format!("did you mean `{near}`?"));
+        return Some((format!("{name} has no key `{key}`"), remedy));
+    }
+    if key != "size" {
+        return None;
+    }
+    let sized = format!("{name},size={value}");
+    match volume::catalogue::resolve_all(&[&sized], &volume::catalogue::no_files) {
+        Ok(resolved) => unsold(name, &resolved[0].about),
+        Err(problems) => problems.first().map(|problem| {
+            let remedy = problem.remedy.clone();
+            (problem.message.clone(), remedy.unwrap_or_else(|| format!("`fathom catalog {name}` lists its sizes")))
+        }),
+    }
+}
+
+/// Why a volume cannot be bought with the size that was given, and the next size that can.
+fn unsold(name: &str, about: &volume::catalogue::About) -> Option<(String, String)> {
+    let key = about.keys.iter().find(|key| key.name == "size")?;
+    let value = key.bounds.value.filter(|value| !key.bounds.is_sold(*value))?;
+    let remedy = match key.bounds.sold_from(value) {
+        Some(next) => format!("the next size is size={next}{}: {}", key.bounds.unit, key.source),
+        None => format!("it is sold with {}: {}", key.range, key.source),
+    };
+    Some((format!("{name} is not sold with {}", key.value), remedy))
 }
 
 /// A need out of what was measured, or out of a job.

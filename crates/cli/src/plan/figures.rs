@@ -6,17 +6,78 @@ use volume::catalogue::Origin;
 
 use crate::words::amount;
 
-/// `141.92 USD a month`.
+/// `141.92 USD a month`, and of another currency `4.75 EUR = 5.59 USD a month`.
 pub(super) fn price(money: &Money) -> String {
     let least = if money.whole() { "" } else { "at least " };
-    format!("{least}{} {} a month", amount(money.per_month), money.currency)
+    let own = own_currency(money).map_or_else(String::new, |own| format!("{own} = "));
+    format!("{least}{own}{} USD a month", amount(money.usd_per_month))
+}
+
+/// A price in its own currency, where that is not the US dollar: `4.75 EUR`.
+pub(super) fn own_currency(money: &Money) -> Option<String> {
+    (money.currency != "USD").then(|| format!("{} {}", amount(money.per_month), money.currency))
 }
 
 /// Where a price holds and when it was seen: `us-central1, 2026-09-24`.
 pub(super) fn holds(money: &Money) -> String {
-    let region = money.region.as_deref().unwrap_or("region not stated");
     let date = if money.source.date.is_empty() { "no date" } else { &money.source.date };
-    format!("{region}, {date}")
+    format!("{}, {date}", region(money))
+}
+
+/// The region of a price: `a US region, for us-east-1` where it is published under another name.
+pub(super) fn region(money: &Money) -> String {
+    let region = money.region.as_deref().unwrap_or("region not stated");
+    money.stands_for.as_ref().map_or_else(|| region.to_owned(), |asked| format!("{region}, for {asked}"))
+}
+
+/// The rate at which prices in other currencies are compared; `None` where there are none.
+pub(super) fn exchange(need: &Need, candidates: &[Candidate]) -> Option<String> {
+    let converted = |candidate: &Candidate| candidate.price.as_ref().is_some_and(|money| money.currency != "USD");
+    let plan::Exchange { usd_per_eur, source } = &need.exchange;
+    let said = match source.date.as_str() {
+        "" => source.title.clone(),
+        date => format!("{}, {date}; --eur-usd sets another rate", source.title),
+    };
+    candidates.iter().any(converted).then(|| format!("1 EUR = {} USD ({said})", significant(*usd_per_eur, 5)))
+}
+
+/// What headroom comes to for a need, in one line; `None` where there is none.
+pub(super) fn headroom(need: &Need) -> Option<String> {
+    if need.headroom <= 0.0 || need.demands().is_empty() {
+        return None;
+    }
+    let percent = significant(100.0 * need.headroom, 2);
+    let factor = significant(1.0 + need.headroom, 3);
+    let mut said = format!("headroom {percent} %: a volume sustains {factor} times the rate");
+    let bounds = [("mean latency", need.mean), (percentile_name(need), need.percentile.map(|(_, bound)| bound))];
+    for (name, bound) in bounds {
+        let Some(bound) = bound else { continue };
+        said.push_str(&format!(
+            "; {name} at the rate itself is at most {bound} / {factor} = {}",
+            time(need.planned_secs(bound))
+        ));
+    }
+    Some(said)
+}
+
+/// `p99`, `p99.9`: the percentile that was asked for, or the usual one.
+pub(super) fn percentile_name(need: &Need) -> &'static str {
+    match need.percentile {
+        Some((share, _)) if share > 0.99 => "p99.9",
+        _ => "p99",
+    }
+}
+
+/// `1.32 ms (measured)`.
+pub(super) fn latency(candidate: &Candidate) -> Option<String> {
+    Some(format!("{} ({})", time(candidate.mean_secs?), candidate.about.latency_basis.name()))
+}
+
+/// Prices and latencies are assumptions in part: what a reader must know of a plan.
+pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
+    let mut said = vec!["Not considered: several volumes striped together (RAID 0); prices of machines.".to_owned()];
+    said.extend(exchange(need, candidates).map(|rate| format!("Prices in euros are compared in US dollars: {rate}.")));
+    said
 }
 
 /// `capacity 81.92, IOPS 60.00`; nothing where all of it is for one thing.
@@ -140,6 +201,53 @@ pub(super) fn failure(failure: &Failure) -> String {
     }
 }
 
+/// Volumes that fall short of one requirement for one reason.
+pub(super) struct Refused {
+    /// `sustains less than 18,000 IOPS`.
+    pub(super) reason: String,
+    /// Each with what it reaches, the nearest first: `vultr/hdd-block 500 IOPS`.
+    pub(super) volumes: Vec<String>,
+}
+
+/// The volumes that do not meet a need, by reason. One with several reasons is in each.
+pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<Refused> {
+    let mut groups: Vec<Refused> = Vec::new();
+    for candidate in missing {
+        let mut said: Vec<String> = Vec::new();
+        for failure in &candidate.failures {
+            let (reason, reached) = reason(failure);
+            if said.contains(&reason) {
+                continue;
+            }
+            let volume =
+                reached.map_or_else(|| candidate.listed.clone(), |reached| format!("{} {reached}", candidate.listed));
+            match groups.iter_mut().find(|group| group.reason == reason) {
+                Some(group) => group.volumes.push(volume),
+                None => groups.push(Refused { reason: reason.clone(), volumes: vec![volume] }),
+            }
+            said.push(reason);
+        }
+    }
+    groups
+}
+
+/// Why, without what is the volume's own, and what the volume reaches.
+fn reason(failure: &Failure) -> (String, Option<String>) {
+    let Failure { requirement, limit, wanted, reached } = failure;
+    let (wants, has) = (measured(*requirement, *wanted), measured(*requirement, *reached));
+    let waits = reached < wanted;
+    match requirement {
+        Requirement::Iops | Requirement::Throughput => (format!("sustains less than {wants}"), Some(has)),
+        Requirement::Capacity => (format!("holds less than {wants}"), Some(has)),
+        Requirement::Mean | Requirement::Percentile if waits => ("queueing without end at this rate".to_owned(), None),
+        Requirement::Mean => (format!("mean latency above {wants}"), Some(has)),
+        Requirement::Percentile => (format!("percentile of latency above {wants}"), Some(has)),
+        Requirement::Budget => (format!("costs more than {wants} a month"), Some(has)),
+        Requirement::Price => ("price not known".to_owned(), None),
+        _ => (limit.clone(), None),
+    }
+}
+
 /// What a requirement is called.
 pub(super) const fn name(requirement: Requirement) -> &'static str {
     match requirement {
@@ -149,6 +257,7 @@ pub(super) const fn name(requirement: Requirement) -> &'static str {
         Requirement::Mean => "mean latency",
         Requirement::Percentile => "percentile of latency",
         Requirement::Sharing => "one volume for many machines",
+        Requirement::Size => "a size that is sold",
         Requirement::Durability => "outliving the machine",
         Requirement::Machine => "the machine",
         Requirement::Budget => "the budget",

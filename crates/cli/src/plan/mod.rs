@@ -5,6 +5,7 @@
 pub(crate) mod args;
 mod ask;
 mod figures;
+mod html;
 mod page;
 mod picture;
 mod tables;
@@ -30,6 +31,8 @@ pub(crate) struct Answer {
     ranking: Ranking,
     /// The cheapest for twice the rate.
     next: Option<Candidate>,
+    /// What meets the need without headroom, where nothing does with it.
+    without_headroom: Option<Candidate>,
     /// Machines for the best, the fastest and the next, as far as none was named.
     machines: Vec<(usize, Vec<String>)>,
     seed: u64,
@@ -69,6 +72,10 @@ fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> 
         let twice = Need { budget: None, ..need.times(2.0) };
         plan::best(&twice, &mut laws, &mut simulate)
     });
+    let without_headroom = (ranking.meeting.is_empty() && need.headroom > 0.0).then(|| {
+        let tight = Need { headroom: 0.0, ..need.clone() };
+        plan::best(&tight, &mut laws, &mut simulate)
+    });
     let first = ranking.meeting.first().copied();
     let told = [ranking.best.or(first), ranking.fastest];
     let mut machines: Vec<(usize, Vec<String>)> = Vec::new();
@@ -78,7 +85,17 @@ fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> 
         }
     }
     let simulated = !options.no_simulation;
-    Answer { need, lines, candidates, ranking, next: next.flatten(), machines, seed, simulated }
+    Answer {
+        need,
+        lines,
+        candidates,
+        ranking,
+        next: next.flatten(),
+        without_headroom: without_headroom.flatten(),
+        machines,
+        seed,
+        simulated,
+    }
 }
 
 impl Answer {
@@ -93,6 +110,10 @@ impl Answer {
 
     pub(crate) fn json(&self) -> String {
         tables::json(self)
+    }
+
+    pub(crate) fn html(&self) -> String {
+        html::page(self)
     }
 
     pub(crate) fn svg(&self) -> String {
@@ -149,6 +170,7 @@ mod tests {
             scratch: chance(random, 0.3),
             budget: chance(random, 0.2).then(|| between(random, 10.0, 10_000.0)),
             growth: if chance(random, 0.2) { random.unit() } else { 0.0 },
+            headroom: if chance(random, 0.5) { 0.2 } else { 0.0 },
             volumes: volumes(random, seed.is_multiple_of(100)),
             ..Need::default()
         }
@@ -157,9 +179,10 @@ mod tests {
     fn is_beaten(one: &Candidate, by: &Candidate) -> bool {
         let (Some(mine), Some(other)) = (one.known_price(), by.known_price()) else { return false };
         let secs = |candidate: &Candidate| candidate.mean_secs.unwrap_or(f64::INFINITY);
-        let no_worse = other.per_month <= mine.per_month && secs(by) <= secs(one);
-        let better = other.per_month < mine.per_month || secs(by) < secs(one);
-        mine.currency == other.currency && no_worse && better
+        let no_worse = other.usd_per_month <= mine.usd_per_month && secs(by) <= secs(one);
+        let better = other.usd_per_month < mine.usd_per_month || secs(by) < secs(one);
+        let is_as_well_known = by.about.latency_basis <= one.about.latency_basis;
+        is_as_well_known && no_worse && better
     }
 
     fn hold(seed: u64, laws: &mut Laws, signals: &Signals) {

@@ -8,8 +8,8 @@ use super::Answer;
 use super::figures::{self, holds, limit, name, price, provisioned, size, split, time, wanted, whole};
 use crate::words::{amount, cited};
 
-/// How many of those that are not enough are told without being asked.
-const MISSING: usize = 6;
+/// How many volumes a reason for refusal names without `--explain`.
+const NAMED: usize = 6;
 /// Columns before the text of a labelled line.
 const INDENT: usize = 10;
 
@@ -17,7 +17,7 @@ const INDENT: usize = 10;
 pub(super) fn text(answer: &Answer, style: Style, explain: bool) -> String {
     let mut page = Page { sheet: Sheet::new(style, INDENT) };
     page.labelled("Need", &wanted(&answer.need));
-    for line in answer.lines.iter().cloned().chain(foreign(answer)) {
+    for line in answer.lines.iter().cloned().chain(figures::headroom(&answer.need)).chain(foreign(answer)) {
         page.labelled("", &line);
     }
     page.verdict(answer);
@@ -62,19 +62,35 @@ impl Page {
         let what = if ranking.best.is_some() { "Best" } else { "Meets" };
         self.described(what, &answer.candidates[best], &answer.need, answer.machines_of(best));
         if ranking.best.is_none() {
-            self.labelled("", "no price is known of any that meets the need: they stand by their latency");
+            self.labelled("", "the price of none of them is known: they are ranked by latency");
+        }
+        let better_known = ranking.known_best.filter(|_| !answer.candidates[best].has_known_latency());
+        if let Some(known) = better_known {
+            let candidate = &answer.candidates[known];
+            let told = format!(
+                "the cheapest whose latency is not assumed is {}: {}",
+                candidate.spec.name,
+                figures_of(candidate)
+            );
+            self.labelled("", &told);
         }
         if let Some(fastest) = ranking.fastest.filter(|fastest| Some(*fastest) != ranking.best) {
             let candidate = &answer.candidates[fastest];
             let told = format!("{}: {}", candidate.spec.name, figures_of(candidate));
             self.labelled("Fastest", &told);
+            let known = ranking.known_fastest.filter(|_| !candidate.has_known_latency());
+            if let Some(known) = known.filter(|known| better_known != Some(*known)) {
+                let known = &answer.candidates[known];
+                let told =
+                    format!("the fastest whose latency is not assumed is {}: {}", known.spec.name, figures_of(known));
+                self.labelled("", &told);
+            }
         }
         match &answer.next {
             Some(next) => {
                 let more = next.known_price().zip(answer.candidates[best].known_price());
-                let more = more.filter(|(next, best)| next.currency == best.currency);
                 let more = more.map_or_else(String::new, |(next, best)| {
-                    let factor = next.per_month / best.per_month.max(0.01);
+                    let factor = next.usd_per_month / best.usd_per_month.max(0.01);
                     format!(", {} times the price", significant(factor, 2))
                 });
                 self.labelled(
@@ -109,11 +125,14 @@ impl Page {
         if let Some(lacks) = candidate.price.as_ref().and_then(|money| money.lacks.as_ref()) {
             self.labelled("", &format!("not in it: {lacks}, at a price that is not known"));
         }
+        if let Some(smaller) = &candidate.unpriced {
+            self.labelled("", &format!("{smaller} are enough, at a price that is not published"));
+        }
         if let (Some(iops), Some(mibps)) = (candidate.price_per_iops(), candidate.price_per_mibps()) {
             let density = candidate
                 .iops_per_gb()
                 .map_or_else(String::new, |per_gb| format!("; {} IOPS for each GB", significant(per_gb, 3)));
-            let told = format!("{} for each IOPS, {} for each MiB/s", significant(iops, 3), significant(mibps, 3));
+            let told = format!("{} USD for each IOPS, {} for each MiB/s", significant(iops, 3), significant(mibps, 3));
             self.labelled("", &format!("{told}{density}"));
         }
         if candidate.limit.is_some() && candidate.rate > 0.0 {
@@ -130,9 +149,11 @@ impl Page {
             );
             self.labelled("  depth", &told);
         }
-        if let Some(p) = candidate.percentile_secs {
+        if let Some(mean) = figures::latency(candidate) {
             let share = need.percentile.map_or(0.99, |(share, _)| share);
-            self.labelled("  latency", &format!("{} % within {}", significant(100.0 * share, 3), time(p)));
+            let within = |p: f64| format!(", {} % within {}", significant(100.0 * share, 3), time(p));
+            let within = candidate.percentile_secs.map_or_else(String::new, within);
+            self.labelled("  latency", &format!("{mean}{within}"));
         }
         if let Some((iops, secs)) = candidate.burst {
             let lasting = if secs.is_finite() { format!("for {}", time(secs)) } else { "for a while".to_owned() };
@@ -177,8 +198,12 @@ impl Page {
             self.labelled("", &told);
         }
         self.closed_loop(answer);
+        if let Some(tight) = &answer.without_headroom {
+            let told = format!("with --headroom 0, {} meets it: {}", tight.spec.name, figures_of(tight));
+            self.labelled("", &told);
+        }
         if ranking.impossible.is_empty() {
-            self.labelled("", "Each wish can be fulfilled, but not all of them at once.");
+            self.labelled("", "each requirement can be met alone, but not all together");
         }
         if let Some(nearest) = ranking.nearest.map(|index| &answer.candidates[index]) {
             let failures: Vec<String> = nearest.failures.iter().map(figures::failure).collect();
@@ -198,7 +223,7 @@ impl Page {
             return;
         };
         let told = format!(
-            "Operations that come by chance wait at a limit. A loop with {} in flight has {} IOPS at {mean} from {}:              leave --latency out to plan for that",
+            "Random arrivals queue at a limit. A loop with {} in flight has {} IOPS at {mean} from {}: leave --latency out to plan for that",
             figures::depth(candidate.rate * mean.secs_f64()),
             whole(candidate.rate),
             candidate.listed
@@ -212,59 +237,56 @@ impl Page {
             return;
         }
         self.sheet.gap();
-        let head: [String; 7] =
-            ["", "meets the need", "size", "a month", "latency", "depth", "limit"].map(str::to_owned);
-        let rows: Vec<[String; 7]> = ranking
-            .meeting
-            .iter()
-            .map(|index| {
-                let candidate = &answer.candidates[*index];
-                let mark = if ranking.front.contains(index) { "*" } else { " " };
-                let month = match &candidate.price {
-                    Some(money) if money.whole() && money.currency == "USD" => amount(money.per_month),
-                    Some(money) if money.whole() => format!("{} {}", amount(money.per_month), money.currency),
-                    Some(money) => format!("> {}", amount(money.per_month)),
-                    None => "unknown".to_owned(),
-                };
-                let depth = candidate.in_flight.map_or_else(|| "-".to_owned(), figures::depth);
-                let latency = candidate.mean_secs.map_or_else(|| "-".to_owned(), time);
-                let more = provisioned(candidate);
-                let limit = if more.is_empty() { limit(candidate) } else { format!("{more}; {}", limit(candidate)) };
-                [mark.to_owned(), candidate.listed.clone(), size(candidate), month, latency, depth, limit]
-            })
-            .collect();
-        self.table(&head, &rows);
-        let note =
-            "* no other is both cheaper and faster. Prices in USD, of the regions and dates that --explain tells.";
+        let rows: Vec<Row> = ranking.meeting.iter().map(|index| Row::of(answer, *index)).collect();
+        self.table(&answer.need, &rows);
+        let note = "* no other is both cheaper and faster with a latency as well known. Prices in USD a month.";
         self.sheet.aside(0, note);
     }
 
     /// Names on the left, figures on the right, and what is left of the line for the last column: below its row where
-    /// that is too little.
-    fn table(&mut self, head: &[String; 7], rows: &[[String; 7]]) {
-        let width_of =
-            |column: usize| std::iter::once(head).chain(rows).map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..6).map(width_of).collect();
-        let used: usize = widths.iter().sum::<usize>() + 2 * 5 + 1;
-        let room = self.sheet.width().saturating_sub(used);
-        for (index, row) in std::iter::once(head).chain(rows).enumerate() {
-            let mut line = format!("{:<w$} {:<v$}", row[0], row[1], w = widths[0].max(1), v = widths[1]);
-            for column in 2..6 {
-                line.push_str(&format!("  {:>w$}", row[column], w = widths[column]));
+    /// that is too little. Where and when a price holds and the basis of a latency go there too on a narrow terminal.
+    fn table(&mut self, need: &Need, rows: &[Row]) {
+        let with_percentile = need.percentile.is_some();
+        let columns = |region: bool, basis: bool| {
+            let head = Row::head(figures::percentile_name(need)).cells(region, basis, with_percentile);
+            let cells: Vec<Vec<(String, bool)>> =
+                rows.iter().map(|row| row.cells(region, basis, with_percentile)).collect();
+            let width_of = |column: usize| {
+                std::iter::once(&head).chain(&cells).map(|cells| cells[column].0.chars().count()).max().unwrap_or(0)
+            };
+            let widths: Vec<usize> = (0..head.len()).map(width_of).collect();
+            let used = widths.iter().sum::<usize>() + 2 * widths.len() - 1;
+            (head, cells, widths, used)
+        };
+        let most = self.sheet.width();
+        let shapes = [(true, true), (false, true), (false, false)];
+        let (region, basis) =
+            shapes.into_iter().find(|(region, basis)| columns(*region, *basis).3 <= most + 2).unwrap_or((false, false));
+        let (head, cells, widths, used) = columns(region, basis);
+        let room = most.saturating_sub(used);
+        let line = |cells: &[(String, bool)]| {
+            let mut line = format!("{:<w$} {:<v$}", cells[0].0, cells[1].0, w = widths[0].max(1), v = widths[1]);
+            for ((cell, left), width) in cells.iter().zip(&widths).skip(2) {
+                line.push_str(&if *left { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") });
             }
-            let last = &row[6];
-            match (index, room >= 24) {
-                (0, true) => self.sheet.line(&self.sheet.faint(&format!("{line}  {last}"))),
-                (0, false) => self.sheet.line(&self.sheet.faint(&line)),
-                (_, true) => self.sheet.hung([&format!("{line}  "), &" ".repeat(used)], room, last, None),
-                (_, false) => {
-                    self.sheet.line(&line);
-                    self.sheet.aside(4, last);
-                }
+            line
+        };
+        let is_beside = room >= 24;
+        let last = if is_beside { "  limit" } else { "" };
+        self.sheet.line(&self.sheet.faint(&format!("{}{last}", line(&head))));
+        for (row, cells) in rows.iter().zip(&cells) {
+            let line = line(cells);
+            let last = row.rest(region, basis);
+            if is_beside {
+                self.sheet.hung([&format!("{line}  "), &" ".repeat(used + 1)], room.saturating_sub(1), &last, None);
+            } else {
+                self.sheet.line(&line);
+                self.sheet.aside(4, &last);
             }
         }
     }
 
+    /// One line for each reason, with the volumes that it refuses; with `explain` also each volume's own limits.
     fn missing(&mut self, answer: &Answer, explain: bool) {
         let missing = &answer.ranking.missing;
         if missing.is_empty() {
@@ -272,18 +294,33 @@ impl Page {
         }
         self.sheet.gap();
         self.sheet.line(&self.sheet.faint("not enough"));
-        let shown = if explain { missing.len() } else { MISSING.min(missing.len()) };
-        let names: Vec<&str> = missing[..shown].iter().map(|index| answer.candidates[*index].listed.as_str()).collect();
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        for index in &missing[..shown] {
-            let candidate = &answer.candidates[*index];
+        let candidates = || missing.iter().map(|index| &answer.candidates[*index]);
+        let room = self.sheet.width().saturating_sub(4).max(20);
+        let mut is_cut = false;
+        for group in figures::refused(candidates()) {
+            let shown = if explain { group.volumes.len() } else { NAMED.min(group.volumes.len()) };
+            let more = group.volumes.len() - shown;
+            is_cut |= more > 0;
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let told = format!("{}: {}{more}", group.reason, group.volumes[..shown].join(", "));
+            self.sheet.hung(["  ", "    "], room, &told, None);
+        }
+        if explain {
+            self.each_missing(candidates());
+        } else if is_cut {
+            self.sheet.line("  --explain names all, with their limits");
+        }
+    }
+
+    fn each_missing<'a>(&mut self, missing: impl Iterator<Item = &'a Candidate> + Clone) {
+        self.sheet.gap();
+        self.sheet.line(&self.sheet.faint("their limits"));
+        let width = missing.clone().map(|candidate| candidate.listed.chars().count()).max().unwrap_or(0);
+        for candidate in missing {
             let why: Vec<String> = candidate.failures.iter().map(figures::failure).collect();
             let room = self.sheet.width().saturating_sub(width + 4).max(20);
             let [lead, below] = [candidate.listed.as_str(), ""].map(|lead| format!("  {lead:<width$}  "));
             self.sheet.hung([&lead, &below], room, &why.join("; "), None);
-        }
-        if shown < missing.len() {
-            self.sheet.line(&format!("  and {} more: --explain tells all", missing.len() - shown));
         }
     }
 
@@ -298,10 +335,92 @@ impl Page {
         if !explain {
             said.push_str(" --explain shows the arithmetic and its sources.");
         }
-        if !said.is_empty() {
-            self.sheet.gap();
-            self.sheet.aside(0, &said);
+        self.sheet.gap();
+        for line in figures::scope(&answer.need, &answer.candidates) {
+            self.sheet.aside(0, &line);
         }
+        if !said.is_empty() {
+            self.sheet.aside(0, said.trim_start());
+        }
+    }
+}
+
+/// A row of the table of volumes that meet the need.
+struct Row {
+    mark: String,
+    name: String,
+    size: String,
+    month: String,
+    holds: String,
+    latency: String,
+    basis: String,
+    percentile: String,
+    depth: String,
+    /// What to provision, the price in its own currency, and the limit.
+    limit: Vec<String>,
+}
+
+impl Row {
+    fn head(percentile: &str) -> Self {
+        let [name, size, month, holds, latency, basis, depth] =
+            ["meets the need", "size", "a month", "region, date", "latency", "basis", "depth"].map(str::to_owned);
+        let percentile = percentile.to_owned();
+        Self { mark: String::new(), name, size, month, holds, latency, basis, percentile, depth, limit: Vec::new() }
+    }
+
+    fn of(answer: &Answer, index: usize) -> Self {
+        let candidate = &answer.candidates[index];
+        let price = candidate.price.as_ref();
+        let month = match price {
+            Some(money) if money.whole() => amount(money.usd_per_month),
+            Some(money) => format!("> {}", amount(money.usd_per_month)),
+            None => "unknown".to_owned(),
+        };
+        let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        let smaller = candidate.unpriced.as_ref().map(|smaller| format!("{smaller} are enough, price not published"));
+        let more = Some(provisioned(candidate)).filter(|more| !more.is_empty());
+        let own = price.and_then(figures::own_currency);
+        Self {
+            mark: if answer.ranking.front.contains(&index) { "*" } else { " " }.to_owned(),
+            name: candidate.listed.clone(),
+            size: size(candidate),
+            month,
+            holds: or_dash(price.map(holds)),
+            latency: or_dash(candidate.mean_secs.map(time)),
+            basis: candidate.about.latency_basis.name().to_owned(),
+            percentile: or_dash(candidate.percentile_secs.map(time)),
+            depth: or_dash(candidate.in_flight.map(figures::depth)),
+            limit: own
+                .into_iter()
+                .chain(smaller)
+                .chain(more)
+                .chain([limit(candidate)])
+                .filter(|part| !part.is_empty())
+                .collect(),
+        }
+    }
+
+    /// The cells of the columns that are shown, and whether they stand on the left.
+    fn cells(&self, region: bool, basis: bool, percentile: bool) -> Vec<(String, bool)> {
+        let cells = [
+            (true, &self.mark, true),
+            (true, &self.name, true),
+            (true, &self.size, false),
+            (true, &self.month, false),
+            (region, &self.holds, true),
+            (true, &self.latency, false),
+            (percentile, &self.percentile, false),
+            (basis, &self.basis, true),
+            (true, &self.depth, false),
+        ];
+        cells.into_iter().filter(|(is_shown, ..)| *is_shown).map(|(_, cell, left)| (cell.clone(), left)).collect()
+    }
+
+    /// What has no column of its own.
+    fn rest(&self, region: bool, basis: bool) -> String {
+        let holds = (!region && self.holds != "-").then(|| self.holds.clone());
+        let basis = (!basis).then(|| format!("latency {}", self.basis));
+        holds.into_iter().chain(basis).chain(self.limit.iter().cloned()).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -311,15 +430,18 @@ fn has_unknown_machine(candidate: &Candidate) -> bool {
     candidate.machine.is_some() && !is_limited
 }
 
-/// A region of which no price is known: those of nowhere in particular are taken for it, and no others.
-fn foreign(answer: &Answer) -> Option<String> {
+/// Volumes without a price in the region that was asked for, and the regions that have prices.
+pub(super) fn foreign(answer: &Answer) -> Option<String> {
     let region = answer.need.region.as_ref()?;
-    let is_of = |candidate: &Candidate| {
-        let known = candidate.price.as_ref().and_then(|price| price.region.as_ref());
-        known.is_some_and(|known| known.eq_ignore_ascii_case(region))
+    let regions = plan::regions(&answer.need);
+    if regions.iter().any(|known| known.eq_ignore_ascii_case(region)) {
+        return None;
+    }
+    let known = match regions.is_empty() {
+        true => "no price here names a region".to_owned(),
+        false => format!("prices are known of {}", regions.join("; ")),
     };
-    let none = !answer.candidates.iter().any(is_of);
-    none.then(|| format!("no price here is of {region}; those of volumes whose price names no region are taken for it"))
+    Some(format!("no price here is of {region}: {known}. Prices that name no region are taken for {region}"))
 }
 
 /// Whether it is the machine, and not a number of processors alone, that limits it.
@@ -331,7 +453,7 @@ fn goes_by_machine(candidate: &Candidate) -> bool {
 /// Price and latency in a few words.
 fn figures_of(candidate: &Candidate) -> String {
     let month = candidate.price.as_ref().map_or_else(|| "price not known".to_owned(), price);
-    let latency = candidate.mean_secs.map_or_else(String::new, |secs| format!(", {}", time(secs)));
+    let latency = figures::latency(candidate).map_or_else(String::new, |latency| format!(", {latency}"));
     format!("{month}{latency}")
 }
 
@@ -378,8 +500,7 @@ pub(super) fn arithmetic(answer: &Answer) -> Vec<String> {
                 if parts.contains(',') {
                     lines.push(format!("    {parts}"));
                 }
-                let region = money.region.as_deref().unwrap_or("region not stated");
-                lines.push(format!("    {region}; {}", cited(&money.source)));
+                lines.push(format!("    {}; {}", figures::region(money), cited(&money.source)));
             }
             None => lines.push("  price: not known".to_owned()),
         }

@@ -19,15 +19,31 @@ const LETTERS: &str =
 /// A candidate by its number, its price and its latency in seconds.
 type Point = (usize, f64, f64);
 
-/// The candidates that meet the need and have a price in US dollars.
+/// The picture as a file of its own.
 pub(super) fn svg(answer: &Answer) -> String {
     let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{LETTERS}"));
-    let head = match answer.ranking.best {
+    out.words((28.0, 34.0), "head", &title(answer));
+    out.words((28.0, 58.0), "soft", &wanted(&answer.need));
+    draw(answer, out)
+}
+
+/// The picture within a page.
+pub(super) fn within(answer: &Answer) -> String {
+    let mut out = Svg::within(WIDTH, HEIGHT, "Price against mean latency of the volumes that meet the need");
+    out.element("<style>.way{fill:none;stroke:var(--line)}</style>");
+    draw(answer, out)
+}
+
+/// What comes first of a plan: the best, or that there is none.
+pub(super) fn title(answer: &Answer) -> String {
+    match answer.ranking.best {
         Some(best) => format!("Best: {}", answer.candidates[best].spec.name),
         None => "Nothing with a known price meets this need".to_owned(),
-    };
-    out.words((28.0, 34.0), "head", &head);
-    out.words((28.0, 58.0), "soft", &wanted(&answer.need));
+    }
+}
+
+/// The candidates that meet the need and have a price.
+fn draw(answer: &Answer, mut out: Svg) -> String {
     let points: Vec<Point> = answer
         .ranking
         .meeting
@@ -57,7 +73,9 @@ pub(super) fn svg(answer: &Answer) -> String {
         if (place.1 - y).abs() > 2.0 * ROW {
             out.line("way", (x, y), (place.0, if place.1 < y { place.1 + 3.0 } else { place.1 - 9.0 }));
         }
-        out.circle(class, (x, y), 4.5, "");
+        let candidate = &answer.candidates[point.0];
+        let title = format!("{}: {} USD a month, {}", candidate.spec.name, amount(point.1), time(point.2));
+        out.circle(class, (x, y), 4.5, &title);
         out.words(place, "note", name);
     }
     out.finish()
@@ -105,8 +123,8 @@ fn overlap(one: &Box, other: &Box) -> bool {
 }
 
 fn point(candidate: &Candidate) -> Option<(f64, f64)> {
-    let money = candidate.known_price().filter(|money| money.currency == "USD" && money.per_month > 0.0)?;
-    Some((money.per_month, candidate.mean_secs.filter(|secs| *secs > 0.0)?))
+    let money = candidate.known_price().filter(|money| money.usd_per_month > 0.0)?;
+    Some((money.usd_per_month, candidate.mean_secs.filter(|secs| *secs > 0.0)?))
 }
 
 #[cfg(test)]

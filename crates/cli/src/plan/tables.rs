@@ -6,15 +6,16 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use super::figures::{self, holds, limit, name, time, wanted};
-use super::page::arithmetic;
+use super::page::{arithmetic, foreign};
 use crate::words::amount;
 
 /// A table of all that meet the need, and of those that do not with the reason.
 pub(super) fn markdown(answer: &Answer) -> String {
     let ranking = &answer.ranking;
     let mut out = format!("# Plan\n\n{}\n", wanted(&answer.need));
-    answer.lines.iter().for_each(|line| out.push_str(&format!("\n* {line}")));
-    if !answer.lines.is_empty() {
+    let said = || answer.lines.iter().cloned().chain(figures::headroom(&answer.need)).chain(foreign(answer));
+    said().for_each(|line| out.push_str(&format!("\n* {line}")));
+    if said().next().is_some() {
         out.push('\n');
     }
     if let Some(best) = ranking.best {
@@ -24,24 +25,33 @@ pub(super) fn markdown(answer: &Answer) -> String {
         out.push_str(&format!("\n**Next step**, for twice as much: {}\n", escape::markdown_code(&next.spec.name)));
     }
     if !ranking.meeting.is_empty() {
-        out.push_str(
-            "\n| volume | price a month | where, when | latency | in flight | limit |\n|---|--:|---|--:|--:|---|\n",
-        );
+        out.push_str("\n| volume | price a month | where, when | latency | basis | ");
+        let percentile = answer.need.percentile.map(|_| figures::percentile_name(&answer.need));
+        percentile.iter().for_each(|name| out.push_str(&format!("{name} | ")));
+        out.push_str("in flight | limit |\n|---|--:|---|--:|---|");
+        percentile.iter().for_each(|_| out.push_str("--:|"));
+        out.push_str("--:|---|\n");
     }
     for index in &ranking.meeting {
         let candidate = &answer.candidates[*index];
         let (month, there) = match &candidate.price {
-            Some(money) => (format!("{} {}", amount(money.per_month), money.currency), holds(money)),
+            Some(money) => {
+                let own = figures::own_currency(money).map_or_else(String::new, |own| format!(" ({own})"));
+                (format!("{} USD{own}", amount(money.usd_per_month)), holds(money))
+            }
             None => ("unknown".to_owned(), String::new()),
         };
         let month =
             if candidate.price.is_some() && candidate.known_price().is_none() { format!("> {month}") } else { month };
         let front = if ranking.front.contains(index) { " *" } else { "" };
         let cell = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        let percentile = answer.need.percentile.map(|_| format!("{} | ", cell(candidate.percentile_secs.map(time))));
         out.push_str(&format!(
-            "| {}{front} | {month} | {there} | {} | {} | {} |\n",
+            "| {}{front} | {month} | {there} | {} | {} | {}{} | {} |\n",
             escape::markdown_code(&candidate.spec.name),
             cell(candidate.mean_secs.map(time)),
+            candidate.about.latency_basis.name(),
+            percentile.unwrap_or_default(),
             cell(candidate.in_flight.map(figures::depth)),
             limit(candidate)
         ));
@@ -61,17 +71,17 @@ pub(super) fn markdown(answer: &Answer) -> String {
         out.push('\n');
     }
     if !ranking.missing.is_empty() {
-        out.push_str("\n| not enough | why |\n|---|---|\n");
+        out.push_str("\n| not enough | volumes |\n|---|---|\n");
     }
-    for index in &ranking.missing {
-        let candidate = &answer.candidates[*index];
-        let why: Vec<String> = candidate.failures.iter().map(figures::failure).collect();
+    for group in figures::refused(ranking.missing.iter().map(|index| &answer.candidates[*index])) {
         out.push_str(&format!(
             "| {} | {} |\n",
-            escape::markdown_code(&candidate.spec.name),
-            escape::markdown(&why.join("; "))
+            escape::markdown(&group.reason),
+            escape::markdown(&group.volumes.join(", "))
         ));
     }
+    out.push('\n');
+    figures::scope(&answer.need, &answer.candidates).iter().for_each(|line| out.push_str(&format!("{line}\n\n")));
     out.push_str("\n```text");
     arithmetic(answer).iter().for_each(|line| out.push_str(&format!("{line}\n")));
     out.push_str("```\n");
@@ -83,7 +93,8 @@ pub(super) fn csv(answer: &Answer) -> String {
     let mut out = String::from(
         "volume,meets,front,size_bytes,currency,price_per_month,capacity_price,iops_price,throughput_price,\
          performance_price,price_complete,region,price_date,price_per_iops,price_per_mibps,limit,limit_iops,headroom,\
-         wanted_iops,block_bytes,latency_ns,percentile_ns,in_flight,iops_per_gb,cpus,confirmed,why_not\n",
+         wanted_iops,block_bytes,latency_ns,percentile_ns,in_flight,iops_per_gb,cpus,confirmed,why_not,\
+         usd_per_month,latency_basis\n",
     );
     for index in answer.ranking.meeting.iter().chain(&answer.ranking.missing) {
         let candidate = &answer.candidates[*index];
@@ -123,6 +134,8 @@ pub(super) fn csv(answer: &Answer) -> String {
             number(candidate.cpus),
             candidate.survived.map_or_else(String::new, |survived| survived.to_string()),
             escape::csv(&why.join("; ")),
+            number(money.map(|money| money.usd_per_month)),
+            candidate.about.latency_basis.name().to_owned(),
         ];
         out.push_str(&fields.join(","));
         out.push('\n');
@@ -163,10 +176,18 @@ pub(super) fn json(answer: &Answer) -> String {
             "percentile": need.percentile.map(|(share, bound)| json!({ "share": share, "ns": bound.get() })),
             "machines": need.machines, "shared": need.shared, "scratch": need.scratch, "vcpus": need.vcpus,
             "machine": need.machine, "volumes": need.volumes, "region": need.region, "budget_usd": need.budget,
-            "growth_per_year": need.growth, "arithmetic": answer.lines,
+            "growth_per_year": need.growth, "headroom": need.headroom, "arithmetic": answer.lines,
         },
+        "exchange": {
+            "usd_per_eur": need.exchange.usd_per_eur, "title": need.exchange.source.title,
+            "address": need.exchange.source.address, "date": need.exchange.source.date,
+        },
+        "not_considered": ["several volumes striped together (RAID 0)", "prices of machines"],
         "best": one(ranking.best),
         "fastest": one(ranking.fastest),
+        "best_of_known_latency": one(ranking.known_best),
+        "fastest_of_known_latency": one(ranking.known_fastest),
+        "without_headroom": answer.without_headroom.as_ref().map(|tight| &tight.spec.name),
         "front": names(&ranking.front),
         "next_step": answer.next.as_ref().map(|next| json!({
             "volume": next.spec.name,
@@ -196,12 +217,12 @@ fn candidate(answer: &Answer, index: usize, candidate: &Candidate) -> Value {
     let ns = |secs: Option<f64>| secs.map(|secs| (secs * 1e9).round());
     let price = candidate.price.as_ref().map(|money| {
         json!({
-            "currency": money.currency, "per_month": money.per_month,
+            "currency": money.currency, "per_month": money.per_month, "usd_per_month": money.usd_per_month,
             "parts": {
                 "capacity": money.parts.capacity, "iops": money.parts.iops,
                 "throughput": money.parts.throughput, "performance": money.parts.performance,
             },
-            "region": money.region, "date": money.source.date, "lacks": money.lacks, "rule": money.rule,
+            "region": money.region, "stands_for": money.stands_for, "date": money.source.date, "lacks": money.lacks, "rule": money.rule,
             "source": { "title": money.source.title, "address": money.source.address, "date": money.source.date },
             "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps(),
         })
@@ -218,6 +239,7 @@ fn candidate(answer: &Answer, index: usize, candidate: &Candidate) -> Value {
         "burst": candidate.burst.map(|(iops, secs)| json!({ "iops": iops, "secs": finite(secs) })),
         "volumes": candidate.volumes, "cpus": candidate.cpus, "machines": answer.machines_of(index), "confirmed": candidate.survived,
         "margin": candidate.margin, "as_of": candidate.about.as_of, "unknown": candidate.about.unknown,
-        "latency_assumed": candidate.about.latency_assumed,
+        "latency_assumed": candidate.about.latency_assumed, "latency_basis": candidate.about.latency_basis.name(),
+        "unpriced": candidate.unpriced,
     })
 }

@@ -7,6 +7,7 @@
 
 mod charts;
 mod differences;
+mod document;
 mod facts;
 mod figure;
 mod findings;
@@ -21,6 +22,7 @@ mod sweep;
 mod table;
 
 use analyse::Verdict;
+pub use document::{Block, Document, Part, document};
 use record::Run;
 
 use crate::{GridPoint, suite as suites, sweep as sweeps};

@@ -146,7 +146,7 @@ impl Section {
     }
 }
 
-fn head(out: &mut Markup, title: &str) {
+pub(super) fn head(out: &mut Markup, title: &str) {
     out.void("meta", &[("charset", "utf-8")]);
     out.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
     out.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
@@ -216,7 +216,7 @@ fn ways(out: &mut Markup, sections: &[Section]) {
     });
 }
 
-fn foot(out: &mut Markup) {
+pub(super) fn foot(out: &mut Markup) {
     out.inside("footer", &[], |out| {
         out.text(concat!(
             "Made by Fathom ",

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Nanos};
 
-use super::about::{About, about};
+use super::about::{About, Regional, about};
 use super::fields::worked_out;
 use super::problem::Problem;
 use super::rule::{Names, Value, Variable, eval, number, show, split};
@@ -60,18 +60,22 @@ pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
     let volume = found.volume();
     let mut builder = Builder { found, problems: Vec::new(), notes: volume.notes.clone() };
     builder.notes.extend(found.values.notes.iter().cloned());
-    let spec = builder.spec(volume);
-    let about = about(found, volume);
+    let prices: Vec<Regional> = volume.prices.iter().filter_map(|price| builder.regional(price)).collect();
+    let spec = builder.spec(volume, &prices);
+    let about = About { prices, ..about(found, volume) };
     if builder.problems.is_empty() { Ok(Resolved { spec, about }) } else { Err(builder.problems) }
 }
 
 impl Builder<'_> {
-    fn spec(&mut self, volume: &VolumeType) -> Spec {
+    fn spec(&mut self, volume: &VolumeType, prices: &[Regional]) -> Spec {
         let limits = self.limits(&volume.limits);
         self.credits_used(&limits);
         let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
-        let price = volume.price.as_ref().and_then(|price| self.price(price));
+        // A key `region` chooses among prices of several regions; without one the first holds.
+        let region = self.found.values.key("region").map(super::word);
+        let is_chosen = |of: &&Regional| region.is_none() || of.price.region == region;
+        let price = prices.iter().find(is_chosen).or(prices.first()).map(|of| of.price.clone());
         let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
         Spec {
             name: canonical(self.found),
@@ -433,13 +437,12 @@ impl Builder<'_> {
         }
     }
 
+    fn regional(&mut self, rule: &PriceRule) -> Option<Regional> {
+        Some(Regional { price: self.price(rule)?, also: rule.also.clone() })
+    }
+
     fn price(&mut self, price: &PriceRule) -> Option<Price> {
         let per_month = self.bounded(&price.rule, "price", false)?;
-        // A volume with prices of several regions has a key for them.
-        let region = match self.found.values.key("region") {
-            Some(Value::Word(region)) => Some(region.clone()),
-            _ => price.region.clone(),
-        };
         let said: Vec<&str> = price.region.iter().map(String::as_str).chain([price.note.as_str()]).collect();
         let said: Vec<&str> = said.into_iter().filter(|said| !said.is_empty()).collect();
         let note = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
@@ -447,7 +450,7 @@ impl Builder<'_> {
             currency: price.currency.clone(),
             per_month,
             parts: self.parts(&price.rule)?,
-            region,
+            region: price.region.clone(),
             lacks: price.lacks.clone(),
             rule: format!("{}{note}", self.show(&price.rule)),
             source: self.source(price.source.as_ref()),

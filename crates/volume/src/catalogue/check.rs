@@ -126,7 +126,7 @@ pub(super) fn choices(kind: &KeyKind, fields: &Fields, faults: &mut Faults) {
     if let Some(word) = twice(choices) {
         faults.add_with(fields.place("choices"), format!("`{word}` is there twice"), "name each choice once");
     }
-    for key in ["min", "max", "one_of"] {
+    for key in ["min", "max", "one_of", "sold", "step"] {
         if fields.has(key) {
             let message = format!("`{key}` says nothing of words to choose from");
             faults.add_with(fields.place(key), message, "leave it out, or write a `unit` instead of `choices`");

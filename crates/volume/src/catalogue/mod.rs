@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use units::closest;
 
-pub use about::{About, Bounds, KeyAbout, Origin};
+pub use about::{About, Bounds, KeyAbout, LatencyBasis, Origin, Regional};
 pub use ask::file;
 pub use build::Resolved;
 pub use builtin::{Listed, list};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
+use super::about::LatencyBasis;
 use super::check;
 use super::fields::{Faults, Fields, kind, number, read_rule};
 use super::problem::{Problem, Text};
@@ -134,7 +135,7 @@ fn volume(mut fields: Fields, faults: &mut Faults) -> VolumeType {
         limits: fields.tables("limit", faults).into_iter().filter_map(|limit| self::limit(limit, faults)).collect(),
         stations: fields.tables("station", faults).into_iter().filter_map(|table| station(table, faults)).collect(),
         behaviour: behaviour(&mut fields, faults),
-        price: fields.table("price", faults).and_then(|table| price(table, faults)),
+        prices: prices(&mut fields, faults),
         many_readers: fields.switch("many_readers", faults),
         notes: fields.texts("notes", faults),
         unknown: fields.texts("unknown", faults),
@@ -185,7 +186,9 @@ fn key(name: String, mut fields: Fields, faults: &mut Faults) -> Option<Key> {
         fixed: fields.switch("fixed", faults),
         least: fields.rule("min", faults),
         most: fields.rule("max", faults),
-        one_of: one_of(&mut fields, faults),
+        one_of: numbers(&mut fields, "one_of", faults),
+        sold: numbers(&mut fields, "sold", faults),
+        step: step(&mut fields, faults),
         source: fields.source(faults),
         name,
         kind,
@@ -212,14 +215,24 @@ fn default(fields: &mut Fields, kind: &KeyKind, faults: &mut Faults) -> Option<R
     Some(Rule { expr: super::rule::Expr::Word(word), at })
 }
 
-fn one_of(fields: &mut Fields, faults: &mut Faults) -> Vec<f64> {
-    let Some(value) = fields.value("one_of") else { return Vec::new() };
+fn numbers(fields: &mut Fields, key: &'static str, faults: &mut Faults) -> Vec<f64> {
+    let Some(value) = fields.value(key) else { return Vec::new() };
     let positive = |item: &toml::Spanned<toml::de::DeValue<'_>>| number(item.get_ref()).filter(|number| *number >= 0.0);
     let numbers = value.get_ref().as_array().map(|array| array.iter().map(positive).collect());
     numbers.flatten().filter(|numbers: &Vec<f64>| !numbers.is_empty()).unwrap_or_else(|| {
-        faults.add_with(value.span(), "`one_of` is a list of numbers, none below 0", "write, for example, [1, 2, 4]");
+        let message = format!("`{key}` is a list of numbers, none below 0");
+        faults.add_with(value.span(), message, "write, for example, [1, 2, 4]");
         Vec::new()
     })
+}
+
+fn step(fields: &mut Fields, faults: &mut Faults) -> Option<f64> {
+    let value = fields.value("step")?;
+    let found = number(value.get_ref()).filter(|step| *step > 0.0);
+    if found.is_none() {
+        faults.add_with(value.span(), "`step` is a number above 0", "write, for example, `step = 1`");
+    }
+    found
 }
 
 /// All entries of a table, as rules by name.
@@ -369,7 +382,7 @@ fn behaviour(fields: &mut Fields, faults: &mut Faults) -> BehaviourRule {
         drive.finish(faults);
         return BehaviourRule::Drive(read);
     }
-    let mut rule = LatencyRule { read: constant(), write: None, mibps: None, source: None, assumed: None };
+    let mut rule = LatencyRule { read: constant(), write: None, mibps: None, source: None, assumed: None, basis: None };
     let Some(mut latency) = fields.table("latency", faults) else {
         rule.assumed = Some("nothing is said about latency: none is modelled".to_owned());
         return BehaviourRule::Latency(Box::new(rule));
@@ -385,8 +398,21 @@ fn behaviour(fields: &mut Fields, faults: &mut Faults) -> BehaviourRule {
     rule.mibps = latency.rule("mibps", faults);
     rule.source = latency.source(faults);
     rule.assumed = latency.text("assumed", faults);
+    rule.basis = basis(&mut latency, faults);
     latency.finish(faults);
     BehaviourRule::Latency(Box::new(rule))
+}
+
+fn basis(latency: &mut Fields, faults: &mut Faults) -> Option<LatencyBasis> {
+    let at = latency.place("basis");
+    let word = latency.text("basis", faults)?;
+    let known = [LatencyBasis::Measured, LatencyBasis::Published, LatencyBasis::Assumed];
+    let found = known.into_iter().find(|basis| basis.name() == word);
+    if found.is_none() {
+        let remedy = "write `basis = \"measured\"`, `\"published\"` or `\"assumed\"`";
+        faults.add_with(at, format!("`{word}` is not a basis of a latency"), remedy);
+    }
+    found
 }
 
 fn constant() -> LawRule {
@@ -455,9 +481,26 @@ fn points(fields: &mut Fields, faults: &mut Faults) -> Vec<(f64, f64)> {
     points
 }
 
+/// The prices of a volume; of several each has a region of its own.
+fn prices(fields: &mut Fields, faults: &mut Faults) -> Vec<PriceRule> {
+    let tables = fields.tables("price", faults);
+    let many = tables.len() > 1;
+    let mut prices: Vec<PriceRule> = Vec::new();
+    for table in tables {
+        let at = table.at.clone();
+        let Some(price) = price(table, faults) else { continue };
+        if many && (price.region.is_none() || prices.iter().any(|known| known.region == price.region)) {
+            faults.add_with(at, "two prices hold in the same region", "give each price its own `region`");
+        }
+        prices.push(price);
+    }
+    prices
+}
+
 fn price(mut fields: Fields, faults: &mut Faults) -> Option<PriceRule> {
     let (usd, eur) = (fields.rule("usd", faults), fields.rule("eur", faults));
     let region = fields.text("region", faults);
+    let also = fields.texts("also", faults);
     let lacks = fields.text("lacks", faults);
     let note = fields.text("note", faults).unwrap_or_default();
     let source = fields.source(faults);
@@ -471,5 +514,5 @@ fn price(mut fields: Fields, faults: &mut Faults) -> Option<PriceRule> {
             return None;
         }
     };
-    Some(PriceRule { currency: currency.to_owned(), rule, region, lacks, note, source })
+    Some(PriceRule { currency: currency.to_owned(), rule, region, also, lacks, note, source })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::about::LatencyBasis;
 use super::problem::Text;
 use super::quantity::Unit;
 use super::rule::{Expr, Names};
@@ -37,7 +38,8 @@ pub(super) struct VolumeType {
     pub limits: Vec<LimitRule>,
     pub stations: Vec<StationRule>,
     pub behaviour: BehaviourRule,
-    pub price: Option<PriceRule>,
+    /// Prices of one region each, the one that holds where none is asked for first.
+    pub prices: Vec<PriceRule>,
     /// Many machines may read it at once.
     pub many_readers: bool,
     pub notes: Vec<String>,
@@ -64,6 +66,10 @@ pub(super) struct Key {
     pub most: Option<Rule>,
     /// The only numbers there are, if not all between `least` and `most`.
     pub one_of: Vec<f64>,
+    /// The values that are sold up to the last of them, where not every multiple of `step` is.
+    pub sold: Vec<f64>,
+    /// Sold in multiples of this.
+    pub step: Option<f64>,
     pub source: Option<String>,
 }
 
@@ -142,8 +148,10 @@ pub(super) struct LatencyRule {
     pub write: Option<LawRule>,
     pub mibps: Option<Rule>,
     pub source: Option<String>,
-    /// Why it is what it is, where nobody has published it.
+    /// Why it is what it is, where no measurement or publication states it.
     pub assumed: Option<String>,
+    /// Where the figures are from; `None` for what follows from the two before.
+    pub basis: Option<LatencyBasis>,
 }
 
 /// A law and its parameters, in microseconds where they are times.
@@ -160,6 +168,8 @@ pub(super) struct PriceRule {
     pub currency: String,
     pub rule: Rule,
     pub region: Option<String>,
+    /// Other regions that pay the same.
+    pub also: Vec<String>,
     /// What is paid for besides, at a price that nobody publishes.
     pub lacks: Option<String>,
     pub note: String,
@@ -202,7 +212,7 @@ impl VolumeType {
                 rules.extend(&latency.mibps);
             }
         }
-        rules.extend(self.price.iter().map(|price| &price.rule));
+        rules.extend(self.prices.iter().map(|price| &price.rule));
         rules
     }
 }

@@ -149,6 +149,13 @@ pub(super) fn tier(tables: &[Table], id: &str, gib: f64) -> Option<Found> {
     table.rows.iter().map(|row| table.get(row, None)).find(|found| upto_gib(found) >= gib)
 }
 
+/// The sizes in GiB up to which the tiers of a table go.
+pub(super) fn tiers(tables: &[Table], id: &str) -> Vec<f64> {
+    let table = tables.iter().find(|table| table.serves(id));
+    let rows = |table: &Table| table.rows.iter().map(|row| upto_gib(&table.get(row, None))).collect();
+    table.map_or_else(Vec::new, rows)
+}
+
 /// The tier of a name, in any case, and the size up to which it goes.
 pub(super) fn tier_named(tables: &[Table], id: &str, name: &str) -> Option<(String, f64)> {
     let table = tables.iter().find(|table| table.serves(id))?;

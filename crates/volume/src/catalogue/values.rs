@@ -2,7 +2,7 @@
 
 use units::closest;
 
-use super::about::Origin;
+use super::about::{Bounds, Origin};
 use super::ask::{Asked, Part};
 use super::fields::worked_out;
 use super::problem::Problem;
@@ -216,7 +216,29 @@ impl Finder<'_> {
             self.refuse(part, format!("`{}={}` is not a whole number", key.name, part.text), None);
         }
         self.range(key, part, unit, base);
+        self.unsold(key, unit, base);
         Some(Value::Number(base))
+    }
+
+    /// Notes a value that cannot be bought: it can still be modelled.
+    fn unsold(&mut self, key: &Key, unit: Unit, base: f64) {
+        let (least, most) = self.bounds(key, unit);
+        let [least, most] = [least, most].map(|bound| bound.map(|bound| bound / unit.factor));
+        let bounds = Bounds { least, most, sold: key.sold.clone(), step: key.step, ..Bounds::default() };
+        let value = base / unit.factor;
+        if bounds.is_sold(value) {
+            return;
+        }
+        let next =
+            bounds.sold_from(value).map(|next| format!(": the next {} is {}", key.name, unit.show(next * unit.factor)));
+        let note = format!(
+            "{} is not sold with {}={}{}",
+            self.volume.full_id(),
+            key.name,
+            unit.show(base),
+            next.unwrap_or_default()
+        );
+        self.found.notes.push(note);
     }
 
     /// The least and the most of a key, in base units.

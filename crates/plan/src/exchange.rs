@@ -1,0 +1,43 @@
+//! Prices in one currency.
+
+use volume::spec::Source;
+
+/// What a euro costs in US dollars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchange {
+    /// US dollars for one euro.
+    pub usd_per_eur: f64,
+    /// Where the rate is from, and when it held.
+    pub source: Source,
+}
+
+impl Default for Exchange {
+    /// The newest rate of the European Central Bank that is known here.
+    fn default() -> Self {
+        let source = Source {
+            title: "European Central Bank, euro foreign exchange reference rates".to_owned(),
+            address: "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml".to_owned(),
+            date: "2026-05-08".to_owned(),
+        };
+        Self { usd_per_eur: 1.1761, source }
+    }
+}
+
+impl Exchange {
+    /// A rate that the user gives.
+    #[must_use]
+    pub fn given(usd_per_eur: f64) -> Self {
+        let source = Source { title: "as given".to_owned(), ..Source::default() };
+        Self { usd_per_eur, source }
+    }
+
+    /// US dollars for one unit of a currency; `None` for a currency without a rate.
+    #[must_use]
+    pub fn usd_per(&self, currency: &str) -> Option<f64> {
+        match currency {
+            "USD" => Some(1.0),
+            "EUR" => Some(self.usd_per_eur),
+            _ => None,
+        }
+    }
+}

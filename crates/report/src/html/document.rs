@@ -1,0 +1,105 @@
+//! A page of parts that others fill: text, lists, tables and pictures.
+
+use super::markup::Markup;
+use super::page;
+
+/// What a page holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'a> {
+    /// What made it: `Fathom plan`.
+    pub brand: &'a str,
+    /// Its headline.
+    pub title: &'a str,
+    /// What the headline is about.
+    pub about: &'a str,
+    /// Its parts, in order.
+    pub parts: &'a [Part],
+}
+
+/// One part of a page.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What links point at.
+    pub id: &'static str,
+    /// Its heading.
+    pub name: &'static str,
+    /// What is in it.
+    pub blocks: Vec<Block>,
+}
+
+/// Something in a part. All text is escaped.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// A paragraph.
+    Text(String),
+    /// A list.
+    List(Vec<String>),
+    /// Text in lines that are kept.
+    Code(String),
+    /// A picture, as markup of [`crate::chart::Svg`].
+    Picture(String),
+    /// A table.
+    Table {
+        /// Heads of its columns.
+        head: Vec<String>,
+        /// Columns of numbers, which stand on the right.
+        numbers: Vec<usize>,
+        /// Its rows.
+        rows: Vec<Vec<String>>,
+    },
+}
+
+/// The page: one file that loads nothing and runs no script.
+#[must_use]
+pub fn document(document: &Document<'_>) -> String {
+    let mut out = Markup::default();
+    out.raw("<!DOCTYPE html>\n");
+    out.inside("html", &[("lang", "en")], |out| {
+        out.inside("head", &[], |out| page::head(out, document.title));
+        out.inside("body", &[], |out| {
+            out.class("div", "page", |out| {
+                out.class("header", "top", |out| out.leaf("p", "brand", document.brand));
+                out.inside("main", &[("id", "content")], |out| {
+                    out.leaf("h1", "", document.title);
+                    out.leaf("p", "sub", document.about);
+                    document.parts.iter().for_each(|one| part(out, one));
+                });
+                page::foot(out);
+            });
+        });
+    });
+    out.finish()
+}
+
+fn part(out: &mut Markup, part: &Part) {
+    out.inside("section", &[("class", "part"), ("id", part.id)], |out| {
+        out.leaf("h2", "", part.name);
+        part.blocks.iter().for_each(|one| block(out, one));
+    });
+}
+
+fn block(out: &mut Markup, block: &Block) {
+    match block {
+        Block::Text(text) => out.leaf("p", "", text),
+        Block::List(items) => out.inside("ul", &[], |out| items.iter().for_each(|item| out.leaf("li", "", item))),
+        Block::Code(text) => out.leaf("pre", "", text),
+        Block::Picture(svg) => out.class("figure", "", |out| out.raw(svg)),
+        Block::Table { head, numbers, rows } => out.class("div", "scroll", |out| {
+            out.inside("table", &[], |out| {
+                let last = head.len().saturating_sub(1);
+                let class = |column: usize| match column {
+                    _ if numbers.contains(&column) => "",
+                    column if column == last => "w long",
+                    _ => "w",
+                };
+                let row = |out: &mut Markup, tag: &str, cells: &[String]| {
+                    out.inside("tr", &[], |out| {
+                        cells.iter().enumerate().for_each(|(column, cell)| out.leaf(tag, class(column), cell));
+                    });
+                };
+                out.inside("thead", &[], |out| row(out, "th", head));
+                out.inside("tbody", &[], |out| rows.iter().for_each(|cells| row(out, "td", cells)));
+            });
+        }),
+    }
+}
