@@ -12,7 +12,7 @@ use super::slot::Shape;
 use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
-use crate::gate::{Gate, Identity, Mode, Permit, remove_same};
+use crate::gate::{self, Gate, Identity, Mode, Permit, remove_same};
 use crate::probe;
 
 /// Which file, and how.
@@ -58,7 +58,7 @@ impl Disk {
             files::open_permitted(&permit, access)?
         } else {
             let file = files::open(path, access)?;
-            gate.share(&file)?;
+            gate::share(&file)?;
             file
         };
         check_size(&file, options)?;

@@ -66,9 +66,7 @@ impl Candidate<'_> {
             objections.push(Objection::Exclusive);
         }
         objections.extend(users.unknown.into_iter().map(Objection::Unknown));
-        if locks::lock(&file, self.gate.permissions.sharing) {
-            objections.push(Objection::Locked);
-        }
+        objections.extend(locks::lock(&file, self.gate.permissions.sharing));
         let bytes = files::device_bytes(&file).map_err(self.failed("find the size of"))?;
         // By fio's rule it does not matter what it holds.
         let mut own = false;
@@ -116,9 +114,7 @@ impl Candidate<'_> {
             }
             Err(error) => return Err(self.failed("open")(error)),
         };
-        if locks::lock(&file, self.gate.permissions.sharing) {
-            objections.push(Objection::Locked);
-        }
+        objections.extend(locks::lock(&file, self.gate.permissions.sharing));
         let maker = self.maker(&file);
         let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
         let own = maker == Maker::Fathom || is_empty;

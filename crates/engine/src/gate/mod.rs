@@ -224,18 +224,6 @@ impl Gate {
         Ok(objections.is_empty())
     }
 
-    /// Keeps writers that lock away from a file that is only read, for as long as it is open.
-    ///
-    /// # Errors
-    ///
-    /// Where one has locked it already.
-    pub fn share(&self, file: &files::File) -> Result<(), Denied> {
-        if file.is_locked_for_reading() {
-            return Err(Denied::Refused(Refusal::of_reader(file.path())));
-        }
-        Ok(())
-    }
-
     /// Forgets that something may have changed: devices are not read by [`Gate::finish`] any more, because one does not
     /// answer. What they hold has to be permitted the next time.
     pub fn abandon(&self) {
@@ -376,6 +364,18 @@ impl Gate {
         if let (Some(ledger), Some(found)) = (&self.ledger, found.filter(|found| found.first_data.is_some())) {
             let _ = ledger.add_content(found.fingerprint);
         }
+    }
+}
+
+/// Keeps writers that lock away from a file that is only read, for as long as it is open.
+///
+/// # Errors
+///
+/// Where one has locked it already, and where that cannot be found out.
+pub(crate) fn share(file: &files::File) -> Result<(), Denied> {
+    match file.lock_for_reading() {
+        Some(objection) => Err(Denied::Refused(Refusal::of_reader(file.path(), objection))),
+        None => Ok(()),
     }
 }
 

@@ -140,8 +140,8 @@ impl Refusal {
     }
 
     /// A refusal to read what another program writes.
-    pub(super) fn of_reader(path: &Path) -> Self {
-        Self { is_read: true, ..Self::new(path, vec![Objection::Locked]) }
+    pub(super) fn of_reader(path: &Path, objection: Objection) -> Self {
+        Self { is_read: true, ..Self::new(path, vec![objection]) }
     }
 
     /// A refusal to write results there, which nothing permits.
@@ -166,14 +166,15 @@ impl fmt::Display for Refusal {
         if self.objections == [Objection::DeviceDirectory] {
             return write!(f, "there is no device {path}: look for its name with lsblk");
         }
+        let reasons: Vec<String> = self.objections.iter().map(Objection::to_string).collect();
+        let reasons = reasons.join(", ");
         if self.is_read {
             return write!(
                 f,
-                "{path} cannot be read while it changes: another program holds a lock on it. End that program, or name another file"
+                "{path} cannot be read while it changes: {reasons}. End the program that uses it, or name another file"
             );
         }
-        let reasons: Vec<String> = self.objections.iter().map(Objection::to_string).collect();
-        write!(f, "{path} would be overwritten: {}. ", reasons.join(", "))?;
+        write!(f, "{path} would be overwritten: {reasons}. ")?;
         match self.permission() {
             Permission::Overwrite | Permission::Destroy if self.by_fio => {
                 f.write_str("End what uses it, or set allow_mounted_write=1 if it may be destroyed")

@@ -101,8 +101,8 @@ fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, De
         .or_else(|_| open::again(seen, path, Mode { read: false, write: true, flags }))
         .map_err(failed)?;
     // Not what this or another run measures, and no image of a virtual machine.
-    if locks::lock(&file, Sharing::Writers) {
-        return Err(Denied::Refused(Refusal::of_output(path, vec![Objection::Locked])));
+    if let Some(objection) = locks::lock(&file, Sharing::Writers) {
+        return Err(Denied::Refused(Refusal::of_output(path, vec![objection])));
     }
     if existing == Existing::Replace {
         file.set_len(0).map_err(failed)?;
