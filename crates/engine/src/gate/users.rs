@@ -31,6 +31,18 @@ impl Users {
         })
     }
 
+    /// Adds those of these files that are swap space. Swap devices are found with the other users of a device.
+    fn add_swaps<'a>(&mut self, root: &Path, files: impl Iterator<Item = &'a Identity>) {
+        let paths = probe::swap_paths(root).unwrap_or_else(|problem| {
+            self.unknown.push(problem);
+            Vec::new()
+        });
+        let swaps: Vec<(Identity, String)> =
+            paths.iter().filter_map(|path| Some((Identity::at(path)?, path.display().to_string()))).collect();
+        let of = |file: &Identity| swaps.iter().find(|(swap, _)| swap == file).map(|(_, path)| path.clone());
+        self.add(files.filter_map(of).map(|device| Occupant::Swap { device }));
+    }
+
     /// Everything that uses a regular file of `bytes` bytes. A loop device that cannot be asked for its file, because it has
     /// no node here or belongs to another user, may use each file of its size.
     pub(super) fn of_file(root: &Path, identity: Identity, bytes: u64) -> Self {
@@ -45,7 +57,7 @@ impl Users {
                 _ => {}
             }
         }
-        users.add(swapped(root, identity));
+        users.add_swaps(root, std::iter::once(&identity));
         users
     }
 
@@ -78,19 +90,12 @@ impl Users {
         for lower in &stack.unclaimed {
             users.add(probe::users(root, *lower).into_iter().filter(is_use));
         }
-        users.add(stack.files.iter().flat_map(|file| swapped(root, *file)));
+        users.add_swaps(root, stack.files.iter());
         for twin in twins(root, &device) {
             users.add(probe::users(root, twin).into_iter().filter(is_use));
         }
         users
     }
-}
-
-/// The file as swap space, where it is that.
-fn swapped(root: &Path, identity: Identity) -> impl Iterator<Item = Occupant> {
-    let paths = probe::swap_paths(root).into_iter();
-    let is_it = move |path: &String| Identity::at(Path::new(path)) == Some(identity);
-    paths.filter(is_it).map(|device| Occupant::Swap { device })
 }
 
 /// Partitions of another device are not yet a use of this one.
