@@ -122,6 +122,23 @@ fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
     assert_eq!(std::fs::read(&path).unwrap(), b"");
 }
 
+/// 692e655 asked the name whether the device may be written to, and served what the gate had admitted under it.
+#[test]
+fn a_name_that_moved_hid_that_the_admitted_device_is_read_only() {
+    let scratch = Scratch::new("disk-read-only-device");
+    let (link, other) = (scratch.path("link"), scratch.path("other"));
+    let Some(device) = Loop::over(&scratch.file("image", SIZE)) else { return };
+    let status = std::process::Command::new("blockdev").arg("--setro").arg(device.path()).status().unwrap();
+    assert!(status.success());
+    std::os::unix::fs::symlink(device.path(), &link).unwrap();
+    let gate = Gate::of_any_content();
+    gate.admit(&link).unwrap();
+    std::os::unix::fs::symlink(scratch.file("file", SIZE), &other).unwrap();
+    std::fs::rename(&other, &link).unwrap();
+    let refused = Disk::open(&Options::new(&link), &gate).err().unwrap().to_string();
+    assert!(refused.contains("read-only") && refused.contains("setrw"), "{refused}");
+}
+
 #[test]
 fn what_cannot_be_served_is_refused_with_a_remedy() {
     let scratch = Scratch::new("disk-refused");
