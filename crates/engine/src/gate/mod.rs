@@ -73,6 +73,9 @@ pub struct Gate {
     permissions: Permissions,
     ledger: Option<Ledger>,
     state: Mutex<State>,
+    /// Held from a look to the admission. Of two workers that name the same, the second would else find the lock or the
+    /// claim of the first, and take it for another program's.
+    admission: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -92,7 +95,7 @@ impl Gate {
     /// one it is data like any other.
     #[must_use]
     pub fn new(permissions: Permissions, ledger: Option<&Path>) -> Self {
-        Self { permissions, ledger: ledger.map(Ledger::new), state: Mutex::default() }
+        Self { permissions, ledger: ledger.map(Ledger::new), state: Mutex::default(), admission: Mutex::default() }
     }
 
     /// A gate for whatever is not in use, whatever it holds.
@@ -113,6 +116,20 @@ impl Gate {
     ///
     /// Every objection that no permission answers, or the system's refusal.
     pub fn admit(&self, path: &Path) -> Result<Option<Permit>, Denied> {
+        // Without waiting for another worker's admission, which may not end where a device does not answer.
+        if let (Ok(_), Some(permit)) = (open::look(path), self.state().names.get(path)) {
+            return Ok(Some(permit.clone()));
+        }
+        let _admission = self.admission();
+        self.admit_next(path)
+    }
+
+    fn admission(&self) -> MutexGuard<'_, ()> {
+        self.admission.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`Gate::admit`], for the holder of the admission.
+    fn admit_next(&self, path: &Path) -> Result<Option<Permit>, Denied> {
         let seen = match open::look(path) {
             Ok(seen) => seen,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -152,6 +169,10 @@ impl Gate {
         if let Some(permit) = self.admit(path)? {
             return Ok((permit, false));
         }
+        let _admission = self.admission();
+        if let Some(permit) = self.admit_next(path)? {
+            return Ok((permit, false));
+        }
         self.check_new(path)?;
         files::make_parents(path)?;
         let place = open::end_of_links(path);
@@ -165,7 +186,7 @@ impl Gate {
                 let held = Held { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
                 Ok((self.keep(held), true))
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.admit(path)? {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.admit_next(path)? {
                 Some(permit) => Ok((permit, false)),
                 None => Err(Error::file("make", path, &error).into()),
             },
