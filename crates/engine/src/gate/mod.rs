@@ -99,8 +99,8 @@ impl Gate {
     }
 
     /// A gate for whatever is not in use, whatever it holds.
-    #[must_use]
-    pub fn of_any_content() -> Self {
+    #[cfg(test)]
+    pub(crate) fn of_any_content() -> Self {
         Self::new(Permissions { any_content: true, ..Permissions::default() }, None)
     }
 
@@ -173,25 +173,19 @@ impl Gate {
         if let Some(permit) = self.admit_next(path)? {
             return Ok((permit, false));
         }
-        self.check_new(path)?;
+        output::check_new(path)?;
         files::make_parents(path)?;
-        let place = open::end_of_links(path);
-        match File::options().read(true).write(true).create_new(true).open(&place) {
-            Ok(file) => {
-                let failed = |error: io::Error| Error::file("look at", path, &error);
-                let identity = Identity::of(&file.metadata().map_err(failed)?);
-                locks::lock(&file, self.permissions.sharing);
-                self.mark_new(&file);
-                let path = path.to_owned();
-                let held = Held { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
-                Ok((self.keep(held), true))
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.admit_next(path)? {
-                Some(permit) => Ok((permit, false)),
-                None => Err(Error::file("make", path, &error).into()),
-            },
-            Err(error) => Err(Error::file("make", path, &error).into()),
-        }
+        let Some(file) = output::make_new(path)? else {
+            let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
+            return Ok((self.admit_next(path)?.ok_or_else(made_by_another)?, false));
+        };
+        let failed = |error: io::Error| Error::file("look at", path, &error);
+        let identity = Identity::of(&file.metadata().map_err(failed)?);
+        locks::lock(&file, self.permissions.sharing);
+        self.mark_new(&file);
+        let path = path.to_owned();
+        let held = Held { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
+        Ok((self.keep(held), true))
     }
 
     /// Opens a file or device for operations that may change it: as it was admitted, or made where nothing is.
@@ -204,16 +198,16 @@ impl Gate {
         files::open_permitted(&permit, files::Access { write: true, ..access })
     }
 
-    /// Whether a file may be made where none is.
+    /// Asks for the permission to write to what is at `path`, or to make a file there.
     ///
     /// # Errors
     ///
-    /// Where it would be among device nodes.
-    pub fn check_new(&self, path: &Path) -> Result<(), Denied> {
-        if output::is_among_devices(&open::end_of_links(path)) {
-            return Err(Denied::Refused(Refusal::new(path, vec![Objection::DeviceDirectory])));
+    /// As for [`Gate::create`].
+    pub fn check(&self, path: &Path) -> Result<(), Denied> {
+        match self.admit(path)? {
+            Some(_) => Ok(()),
+            None => output::check_new(path),
         }
-        Ok(())
     }
 
     /// Asks for the permission to write to an export of an NBD server, by what it holds: which others use it, its server

@@ -36,6 +36,8 @@ pub enum Objection {
     Unknown(String),
     /// It is a character device that does more than swallow bytes.
     Character,
+    /// It is a block device, and results go into files.
+    Device,
     /// It is a file by which the kernel is set up.
     Kernel(&'static str),
     /// It would be a new file among the device nodes.
@@ -70,7 +72,7 @@ impl Objection {
     pub const fn permission(&self) -> Permission {
         match self {
             Self::Foreign { .. } => Permission::Overwrite,
-            Self::Kernel(_) | Self::DeviceDirectory => Permission::Never,
+            Self::Device | Self::Kernel(_) | Self::DeviceDirectory => Permission::Never,
             _ => Permission::Destroy,
         }
     }
@@ -96,6 +98,7 @@ impl fmt::Display for Objection {
             Self::Locked => f.write_str("another program, or another part of this run, holds a lock on it"),
             Self::Unknown(reason) => f.write_str(reason),
             Self::Character => f.write_str("it is a character device"),
+            Self::Device => f.write_str("it is a block device, and results go into files"),
             Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),
             Self::DeviceDirectory => f.write_str("there is no such device, and files are not made among device nodes"),
         }

@@ -1,11 +1,37 @@
 //! What uses a device or file, found by number and inode.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
+use super::ROOT;
+use super::filesystem::kernel_filesystem;
 use super::identity::Identity;
 use super::loops::{Loop, loops};
+use super::objection::Objection;
 use crate::probe::{self, Number, Occupant, Relations};
+
+/// What stands against writing to a regular file, whatever it holds.
+#[derive(Debug)]
+pub(super) struct Uses {
+    pub(super) certain: Vec<Objection>,
+    /// What counts only where the file has data to lose.
+    pub(super) possible: Vec<Objection>,
+}
+
+impl Uses {
+    /// Of what `seen` is open on.
+    pub(super) fn of(seen: &File) -> io::Result<Self> {
+        if let Some(filesystem) = kernel_filesystem(seen) {
+            return Ok(Self { certain: vec![Objection::Kernel(filesystem)], possible: Vec::new() });
+        }
+        let metadata = seen.metadata()?;
+        let users = Users::of_file(Path::new(ROOT), Identity::of(&metadata), metadata.len());
+        let certain = users.found.into_iter().map(Objection::Occupied).collect();
+        Ok(Self { certain, possible: users.unknown.into_iter().map(Objection::Unknown).collect() })
+    }
+}
 
 /// What uses a device or file, and what could not be found out about that.
 #[derive(Debug, Default)]

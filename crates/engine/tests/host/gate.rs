@@ -7,6 +7,11 @@ use engine::gate::{Denied, Gate, Permissions, Permit};
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 
+/// A gate for whatever is not in use, whatever it holds.
+pub(crate) fn gate_of_any_content() -> Gate {
+    Gate::new(Permissions { any_content: true, ..Permissions::default() }, None)
+}
+
 const WORKERS: usize = 8;
 
 /// What several workers are told that ask a gate at once.
