@@ -122,14 +122,33 @@ fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
     assert_eq!(std::fs::read(&path).unwrap(), b"");
 }
 
+/// A device that is read-only until this goes out of scope: loop devices stay so when they are detached.
+struct ReadOnly<'a>(&'a Path);
+
+impl<'a> ReadOnly<'a> {
+    fn new(device: &'a Path) -> Self {
+        set(device, "--setro");
+        Self(device)
+    }
+}
+
+impl Drop for ReadOnly<'_> {
+    fn drop(&mut self) {
+        set(self.0, "--setrw");
+    }
+}
+
+fn set(device: &Path, option: &str) {
+    assert!(std::process::Command::new("blockdev").arg(option).arg(device).status().unwrap().success());
+}
+
 /// 692e655 asked the name whether the device may be written to, and served what the gate had admitted under it.
 #[test]
 fn a_name_that_moved_hid_that_the_admitted_device_is_read_only() {
     let scratch = Scratch::new("disk-read-only-device");
     let (link, other) = (scratch.path("link"), scratch.path("other"));
     let Some(device) = Loop::over(&scratch.file("image", SIZE)) else { return };
-    let status = std::process::Command::new("blockdev").arg("--setro").arg(device.path()).status().unwrap();
-    assert!(status.success());
+    let _read_only = ReadOnly::new(device.path());
     std::os::unix::fs::symlink(device.path(), &link).unwrap();
     let gate = gate_of_any_content();
     gate.admit(&link).unwrap();
