@@ -70,7 +70,7 @@ pub(crate) fn against_surprise(growths: &[Growth], gate: &Gate) -> Vec<String> {
 fn surprise(growth: &Growth, gate: &Gate) -> Option<String> {
     let path = growth.path.display();
     match growth.from {
-        None => gate.check_new(&growth.path).err().map(|denied| denied.to_string()),
+        None => gate.check(&growth.path).err().map(|denied| denied.to_string()),
         Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(format!(
             "{}, although the job only reads it: give a size of at most what it has, name another file, or add \
              --allow-overwrite={path}",

@@ -64,11 +64,9 @@ pub(crate) fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
 /// What the system refuses to open as a file concerns the job that names it alone: its worker asks the gate again, and
 /// says why it could not begin.
 fn admit(gate: &Gate, path: &Path) -> Result<(), Denied> {
-    match gate.admit(path) {
-        Ok(Some(_)) => Ok(()),
-        Ok(None) => gate.check_new(path),
+    match gate.check(path) {
         Err(Denied::Failed(_)) if !matches!(Identity::at(path), Some(Identity::Block(_))) => Ok(()),
-        Err(denied) => Err(denied),
+        checked => checked,
     }
 }
 

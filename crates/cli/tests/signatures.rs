@@ -63,7 +63,7 @@ fn what_verifying_jobs_write_has_no_signature() {
             let mut file = std::fs::File::open(scratch.path("data")).expect("it was written");
             let bytes = file.metadata().expect("it was written").len();
             assert_eq!(
-                (bytes, probe::signatures(&mut file, bytes).expect("it can be read")),
+                (bytes, probe::examine(&mut file, bytes).expect("it can be read").signatures),
                 (4 << 20, vec![]),
                 "{line}"
             );

@@ -1,6 +1,6 @@
 //! Where the bytes of exports are.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::disk::{Disk, Options};
 use engine::gate::Gate;
@@ -86,12 +86,7 @@ pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &Gate) ->
         StoreWords::File(path) if !options.read_only => Some(path),
         _ => None,
     });
-    let denied = |path: &PathBuf| match gate.admit(path) {
-        Ok(Some(_)) => None,
-        Ok(None) => gate.check_new(path).err(),
-        Err(denied) => Some(denied),
-    };
-    written.filter_map(denied).map(|denied| denied.to_string()).collect()
+    written.filter_map(|path| gate.check(path).err()).map(|denied| denied.to_string()).collect()
 }
 
 /// More would push out everything else on the host, or end this process.

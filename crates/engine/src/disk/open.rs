@@ -12,7 +12,7 @@ use super::slot::Shape;
 use super::turns::Turns;
 use crate::error::{Error, ErrorKind};
 use crate::files::{self, Access, File, FileKind};
-use crate::gate::{Gate, Identity, Mode, Permit, remove_same};
+use crate::gate::{self, Gate, Identity, Mode, Permit, remove_same};
 use crate::probe;
 
 /// Which file, and how.
@@ -54,15 +54,15 @@ impl Disk {
                 Some(bytes) => make_if_empty(path, bytes, gate)?,
                 None => gate.admit(path)?.ok_or_else(|| Error::file("open", path, &missing()))?,
             };
+            check_writable(&permit)?;
             gate.begin();
             files::open_permitted(&permit, access)?
         } else {
             let file = files::open(path, access)?;
-            gate.share(&file)?;
+            gate::share(&file)?;
             file
         };
         check_size(&file, options)?;
-        check_writable(&file, options)?;
         let shape = Shape {
             size: file.bytes(),
             unit: file.unit_bytes(),
@@ -110,13 +110,12 @@ fn missing() -> io::Error {
 }
 
 /// The kernel opens a read-only device for writing, and refuses each write.
-fn check_writable(file: &File, options: &Options) -> Result<(), Error> {
-    let root = Path::new("/");
-    let device = || probe::number_of(root, &options.path).and_then(|number| probe::device(root, number));
-    if options.read_only || file.kind() != FileKind::Block || device().is_none_or(|device| !device.read_only) {
+fn check_writable(permit: &Permit) -> Result<(), Error> {
+    let Identity::Block(number) = permit.identity() else { return Ok(()) };
+    if probe::device(Path::new("/"), number).is_none_or(|device| !device.read_only) {
         return Ok(());
     }
-    let error = Error::found(ErrorKind::File, "serve", options.path.display().to_string(), "the device is read-only");
+    let error = Error::found(ErrorKind::File, "serve", permit.path().display().to_string(), "the device is read-only");
     Err(error.with_remedy("serve it with --read-only, or permit writes (blockdev --setrw)"))
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{Advice, advise};
 use crate::error::{Error, ErrorKind};
-use crate::gate::{self, Mode, Permit};
+use crate::gate::{self, Mode, Objection, Permit};
 
 /// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
@@ -130,9 +130,9 @@ impl File {
         self.grain_bytes
     }
 
-    /// Locks it for reading; whether another program's lock forbids that.
-    pub(crate) fn is_locked_for_reading(&self) -> bool {
-        self.file.borrow().as_ref().is_some_and(gate::lock_for_reading)
+    /// Locks it for reading; what another program's lock says against that.
+    pub(crate) fn lock_for_reading(&self) -> Option<Objection> {
+        self.file.borrow().as_ref().and_then(gate::lock_for_reading)
     }
 
     /// How it was opened.

@@ -5,13 +5,12 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use super::filesystem::kernel_filesystem;
 use super::identity::Identity;
 use super::mark::{self, Maker};
 use super::objection::{Denied, Objection, Origin, Permission, Refusal};
 use super::open::{self, Mode};
 use super::permit::Held;
-use super::users::{self, Users};
+use super::users::{self, Users, Uses};
 use super::{Gate, ROOT, locks, output};
 use crate::error::Error;
 use crate::files;
@@ -66,9 +65,7 @@ impl Candidate<'_> {
             objections.push(Objection::Exclusive);
         }
         objections.extend(users.unknown.into_iter().map(Objection::Unknown));
-        if locks::lock(&file, self.gate.permissions.sharing) {
-            objections.push(Objection::Locked);
-        }
+        objections.extend(locks::lock(&file, self.gate.permissions.sharing));
         let bytes = files::device_bytes(&file).map_err(self.failed("find the size of"))?;
         // By fio's rule it does not matter what it holds.
         let mut own = false;
@@ -102,12 +99,10 @@ impl Candidate<'_> {
     }
 
     pub(super) fn file(&self) -> Result<Held, Denied> {
-        if let Some(filesystem) = kernel_filesystem(&self.seen) {
-            return Err(self.refused(vec![Objection::Kernel(filesystem)]));
+        let Uses { certain: mut objections, possible } = Uses::of(&self.seen).map_err(self.failed("look at"))?;
+        if objections.iter().any(|one| one.permission() == Permission::Never) {
+            return Err(self.refused(objections));
         }
-        let bytes = self.seen.metadata().map_err(self.failed("look at"))?.len();
-        let users = Users::of_file(Path::new(ROOT), self.identity, bytes);
-        let mut objections: Vec<Objection> = users.found.into_iter().map(Objection::Occupied).collect();
         let file = match self.reopen(Mode::READ_WRITE) {
             Ok(file) => file,
             // Swapped to, and it says so better than the system does.
@@ -116,14 +111,12 @@ impl Candidate<'_> {
             }
             Err(error) => return Err(self.failed("open")(error)),
         };
-        if locks::lock(&file, self.gate.permissions.sharing) {
-            objections.push(Objection::Locked);
-        }
+        objections.extend(locks::lock(&file, self.gate.permissions.sharing));
         let maker = self.maker(&file);
         let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
         let own = maker == Maker::Fathom || is_empty;
         // What is not there, or is Fathom's and as it left it, cannot be the data of an unknown user.
-        objections.extend(users.unknown.into_iter().filter(|_| !own).map(Objection::Unknown));
+        objections.extend(possible.into_iter().filter(|_| !own));
         if !is_empty && !self.gate.may_overwrite(self.identity) {
             objections.extend(self.of_file_content(&file, maker)?);
         }
@@ -191,7 +184,7 @@ fn is_empty(file: &File) -> io::Result<bool> {
 /// What a file is, by its first bytes.
 fn kind_of(file: &File) -> Option<&'static str> {
     use std::os::unix::fs::FileExt;
-    let mut head = [0; 1024];
+    let mut head = vec![0; probe::KIND_BYTES];
     let length = file.read_at(&mut head, 0).ok()?;
     probe::file_kind(&head[..length])
 }

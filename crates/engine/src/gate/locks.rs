@@ -8,12 +8,13 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+use super::objection::Objection;
+
 const USED: i64 = 100;
 const NOT_SHARED: i64 = 200;
-/// Permissions: to read what is consistent, to write, to rewrite the same bytes, to change the size.
+/// Permissions: to read what is consistent and to write. To rewrite the same bytes is 2, to change the size 3.
 const READ: i64 = 0;
 const WRITE: i64 = 1;
-const ALL: [i64; 4] = [READ, WRITE, 2, 3];
 
 /// With whom a file is shared while it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,40 +26,55 @@ pub enum Sharing {
     Writers,
 }
 
-/// Locks a file for writing, for as long as the descriptor is open. Returns whether another program's lock forbids it.
-/// Filesystems without locks forbid nothing.
-pub(super) fn lock(file: &File, sharing: Sharing) -> bool {
+/// Locks a file for writing, for as long as the descriptor is open. Returns what another program's lock says against that;
+/// what cannot be found out counts against it, and filesystems without locks forbid nothing.
+pub(super) fn lock(file: &File, sharing: Sharing) -> Option<Objection> {
     // Before looking, so that of two that begin together at least one sees the other.
-    hold(file, USED + WRITE);
-    let forbidden = match sharing {
-        // Those that share lock this one byte; QEMU locks others as well, even where it shares all of them.
-        Sharing::Writers => is_held(file, 0, USED + WRITE) || is_held(file, USED + WRITE + 1, 0),
-        Sharing::Exclusive => {
-            ALL.iter().for_each(|permission| hold(file, NOT_SHARED + permission));
-            // Whatever is locked: databases lock other bytes.
-            is_held(file, 0, 0)
-        }
+    let own: &[i64] = match sharing {
+        Sharing::Writers => &[USED + WRITE],
+        Sharing::Exclusive => &[USED + WRITE, NOT_SHARED, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3],
     };
-    if forbidden {
-        release(file);
-    }
-    forbidden
+    let elsewhere: &[(i64, i64)] = match sharing {
+        // Those that share lock this one byte; QEMU locks others as well, even where it shares all of them.
+        Sharing::Writers => &[(0, USED + WRITE), (USED + WRITE + 1, 0)],
+        // Whatever is locked: databases lock other bytes.
+        Sharing::Exclusive => &[(0, 0)],
+    };
+    take(file, own, elsewhere)
 }
 
-/// Locks a file for reading: others may read it. Returns whether another program's lock forbids it.
-pub(crate) fn lock_for_reading(file: &File) -> bool {
-    hold(file, USED + READ);
-    ALL[1..].iter().for_each(|permission| hold(file, NOT_SHARED + permission));
-    let forbidden = is_held(file, NOT_SHARED + READ, 1) || is_held(file, USED + WRITE, 1);
-    if forbidden {
-        release(file);
-    }
-    forbidden
+/// Locks a file for reading: others may read it. Returns what another program's lock says against that.
+pub(crate) fn lock_for_reading(file: &File) -> Option<Objection> {
+    let own = [USED + READ, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3];
+    take(file, &own, &[(NOT_SHARED + READ, 1), (USED + WRITE, 1)])
 }
 
-fn hold(file: &File, byte: i64) {
-    // Refused only by a write lock on the byte, which the look afterwards finds.
-    let _ = call(file, libc::F_OFD_SETLK, libc::F_RDLCK, byte, 1);
+/// Locks bytes, and looks for locks of others on ranges, each a start and a length.
+fn take(file: &File, own: &[i64], elsewhere: &[(i64, i64)]) -> Option<Objection> {
+    let found = own.iter().try_for_each(|byte| hold(file, *byte)).and_then(|()| {
+        elsewhere.iter().try_fold(false, |held, (start, length)| Ok(held || is_held(file, *start, *length)?))
+    });
+    let objection = match found {
+        Ok(false) => return None,
+        Ok(true) => Objection::Locked,
+        Err(error) if has_no_locks(&error) => return None,
+        Err(error) => Objection::Unknown(format!("whether another program has locked it cannot be found out: {error}")),
+    };
+    release(file);
+    Some(objection)
+}
+
+/// Whether an error says that a file cannot be locked by any program: its filesystem has no locks.
+fn has_no_locks(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOLCK))
+}
+
+fn hold(file: &File, byte: i64) -> io::Result<()> {
+    match call(file, libc::F_OFD_SETLK, libc::F_RDLCK, byte, 1) {
+        // A write lock on the byte, which the look afterwards finds; and a descriptor that only writes.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES | libc::EBADF)) => Ok(()),
+        held => held.map(|_| ()),
+    }
 }
 
 fn release(file: &File) {
@@ -66,8 +82,8 @@ fn release(file: &File) {
 }
 
 /// Whether another open file description has a lock on these bytes; of length 0 to the end.
-fn is_held(file: &File, start: i64, length: i64) -> bool {
-    call(file, libc::F_OFD_GETLK, libc::F_WRLCK, start, length).is_ok_and(|found| found != libc::F_UNLCK)
+fn is_held(file: &File, start: i64, length: i64) -> io::Result<bool> {
+    Ok(call(file, libc::F_OFD_GETLK, libc::F_WRLCK, start, length)? != libc::F_UNLCK)
 }
 
 /// One call about a lock; returns the type that is left in the structure.
@@ -98,35 +114,56 @@ mod tests {
         both
     }
 
+    const LOCKED: Option<Objection> = Some(Objection::Locked);
+
     #[test]
     fn two_writers_exclude_each_other_until_one_ends() {
         let (first, second) = two();
-        assert!(!lock(&first, Sharing::Exclusive));
-        assert!(lock(&second, Sharing::Exclusive));
-        assert!(lock(&second, Sharing::Writers));
-        assert!(!lock(&first, Sharing::Exclusive), "a file is not locked against its own holder");
+        assert_eq!(lock(&first, Sharing::Exclusive), None);
+        assert_eq!(lock(&second, Sharing::Exclusive), LOCKED);
+        assert_eq!(lock(&second, Sharing::Writers), LOCKED);
+        assert_eq!(lock(&first, Sharing::Exclusive), None, "a file is not locked against its own holder");
         release(&first);
-        assert!(!lock(&second, Sharing::Exclusive));
+        assert_eq!(lock(&second, Sharing::Exclusive), None);
     }
 
     #[test]
-    fn writers_that_share_admit_each_other_and_nobody_else() {
+    fn writers_that_share_admit_each_other_and_no_others() {
         let (first, second) = two();
-        assert!(!lock(&first, Sharing::Writers));
-        assert!(!lock(&second, Sharing::Writers));
+        assert_eq!(lock(&first, Sharing::Writers), None);
+        assert_eq!(lock(&second, Sharing::Writers), None);
         release(&second);
-        assert!(lock(&second, Sharing::Exclusive));
+        assert_eq!(lock(&second, Sharing::Exclusive), LOCKED);
     }
 
     #[test]
     fn readers_share_and_keep_writers_out() {
         let (first, second) = two();
-        assert!(!lock_for_reading(&first));
-        assert!(!lock_for_reading(&second));
+        assert_eq!(lock_for_reading(&first), None);
+        assert_eq!(lock_for_reading(&second), None);
         release(&second);
-        assert!(lock(&second, Sharing::Exclusive) && lock(&second, Sharing::Writers));
+        assert_eq!((lock(&second, Sharing::Exclusive), lock(&second, Sharing::Writers)), (LOCKED, LOCKED));
         release(&first);
-        assert!(!lock(&second, Sharing::Exclusive));
-        assert!(lock_for_reading(&first));
+        assert_eq!(lock(&second, Sharing::Exclusive), None);
+        assert_eq!(lock_for_reading(&first), LOCKED);
+    }
+
+    /// 692e655 took every failure of a look for locks for a file without locks.
+    #[test]
+    fn a_failed_look_for_locks_passed_for_none() {
+        // Descriptors that open nothing cannot be asked about locks (`EBADF`).
+        let unasked = super::super::open::look(std::path::Path::new("/tmp")).unwrap();
+        for objection in
+            [lock(&unasked, Sharing::Exclusive), lock(&unasked, Sharing::Writers), lock_for_reading(&unasked)]
+        {
+            assert!(
+                matches!(&objection, Some(Objection::Unknown(reason)) if reason.contains("locked")),
+                "{objection:?}"
+            );
+        }
+        let errors =
+            [libc::EINVAL, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENOLCK, libc::EIO, libc::EACCES, libc::ESTALE];
+        let none = errors.map(|errno| has_no_locks(&io::Error::from_raw_os_error(errno)));
+        assert_eq!(none, [true, true, true, true, false, false, false]);
     }
 }

@@ -77,6 +77,9 @@ pub struct Gate {
     permissions: Permissions,
     ledger: Option<Ledger>,
     state: Mutex<State>,
+    /// Held from a look to the admission. Of two workers that name the same, the second would else find the lock or the
+    /// claim of the first, and take it for another program's.
+    admission: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -96,12 +99,12 @@ impl Gate {
     /// one it is data like any other.
     #[must_use]
     pub fn new(permissions: Permissions, ledger: Option<&Path>) -> Self {
-        Self { permissions, ledger: ledger.map(Ledger::new), state: Mutex::default() }
+        Self { permissions, ledger: ledger.map(Ledger::new), state: Mutex::default(), admission: Mutex::default() }
     }
 
     /// A gate for whatever is not in use, whatever it holds.
-    #[must_use]
-    pub fn of_any_content() -> Self {
+    #[cfg(test)]
+    pub(crate) fn of_any_content() -> Self {
         Self::new(Permissions { any_content: true, ..Permissions::default() }, None)
     }
 
@@ -117,6 +120,20 @@ impl Gate {
     ///
     /// Every objection that no permission answers, or the system's refusal.
     pub fn admit(&self, path: &Path) -> Result<Option<Permit>, Denied> {
+        // Without waiting for another worker's admission, which may not end where a device does not answer.
+        if let (Ok(_), Some(permit)) = (open::look(path), self.state().names.get(path)) {
+            return Ok(Some(permit.clone()));
+        }
+        let _admission = self.admission();
+        self.admit_next(path)
+    }
+
+    fn admission(&self) -> MutexGuard<'_, ()> {
+        self.admission.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`Gate::admit`], for the holder of the admission.
+    fn admit_next(&self, path: &Path) -> Result<Option<Permit>, Denied> {
         let seen = match open::look(path) {
             Ok(seen) => seen,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -156,25 +173,23 @@ impl Gate {
         if let Some(permit) = self.admit(path)? {
             return Ok((permit, false));
         }
-        self.check_new(path)?;
-        files::make_parents(path)?;
-        let place = open::end_of_links(path);
-        match File::options().read(true).write(true).create_new(true).open(&place) {
-            Ok(file) => {
-                let failed = |error: io::Error| Error::file("look at", path, &error);
-                let identity = Identity::of(&file.metadata().map_err(failed)?);
-                locks::lock(&file, self.permissions.sharing);
-                self.mark_new(&file);
-                let path = path.to_owned();
-                let held = Held { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
-                Ok((self.keep(held), true))
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.admit(path)? {
-                Some(permit) => Ok((permit, false)),
-                None => Err(Error::file("make", path, &error).into()),
-            },
-            Err(error) => Err(Error::file("make", path, &error).into()),
+        let _admission = self.admission();
+        if let Some(permit) = self.admit_next(path)? {
+            return Ok((permit, false));
         }
+        output::check_new(path)?;
+        files::make_parents(path)?;
+        let Some(file) = output::make_new(path)? else {
+            let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
+            return Ok((self.admit_next(path)?.ok_or_else(made_by_another)?, false));
+        };
+        let failed = |error: io::Error| Error::file("look at", path, &error);
+        let identity = Identity::of(&file.metadata().map_err(failed)?);
+        locks::lock(&file, self.permissions.sharing);
+        self.mark_new(&file);
+        let path = path.to_owned();
+        let held = Held { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
+        Ok((self.keep(held), true))
     }
 
     /// Opens a file or device for operations that may change it: as it was admitted, or made where nothing is.
@@ -187,16 +202,16 @@ impl Gate {
         files::open_permitted(&permit, files::Access { write: true, ..access })
     }
 
-    /// Whether a file may be made where none is.
+    /// Asks for the permission to write to what is at `path`, or to make a file there.
     ///
     /// # Errors
     ///
-    /// Where it would be among device nodes.
-    pub fn check_new(&self, path: &Path) -> Result<(), Denied> {
-        if output::is_among_devices(&open::end_of_links(path)) {
-            return Err(Denied::Refused(Refusal::new(path, vec![Objection::DeviceDirectory])));
+    /// As for [`Gate::create`].
+    pub fn check(&self, path: &Path) -> Result<(), Denied> {
+        match self.admit(path)? {
+            Some(_) => Ok(()),
+            None => output::check_new(path),
         }
-        Ok(())
     }
 
     /// Asks for the permission to write to an export of an NBD server, by what it holds: which others use it, its server
@@ -226,18 +241,6 @@ impl Gate {
             return Err(Denied::Refused(Refusal::new(Path::new(uri), objections)));
         }
         Ok(objections.is_empty())
-    }
-
-    /// Keeps writers that lock away from a file that is only read, for as long as it is open.
-    ///
-    /// # Errors
-    ///
-    /// Where one has locked it already.
-    pub fn share(&self, file: &files::File) -> Result<(), Denied> {
-        if file.is_locked_for_reading() {
-            return Err(Denied::Refused(Refusal::of_reader(file.path())));
-        }
-        Ok(())
     }
 
     /// Forgets that something may have changed: devices are not read by [`Gate::finish`] any more, because one does not
@@ -380,6 +383,18 @@ impl Gate {
         if let (Some(ledger), Some(found)) = (&self.ledger, found.filter(|found| found.first_data.is_some())) {
             let _ = ledger.add_content(found.fingerprint);
         }
+    }
+}
+
+/// Keeps writers that lock away from a file that is only read, for as long as it is open.
+///
+/// # Errors
+///
+/// Where one has locked it already, and where that cannot be found out.
+pub(crate) fn share(file: &files::File) -> Result<(), Denied> {
+    match file.lock_for_reading() {
+        Some(objection) => Err(Denied::Refused(Refusal::of_reader(file.path(), objection))),
+        None => Ok(()),
     }
 }
 

@@ -36,6 +36,8 @@ pub enum Objection {
     Unknown(String),
     /// It is a character device that does more than swallow bytes.
     Character,
+    /// It is a block device, and results go into files.
+    Device,
     /// It is a file by which the kernel is set up.
     Kernel(&'static str),
     /// It would be a new file among the device nodes.
@@ -72,7 +74,7 @@ impl Objection {
     pub const fn permission(&self) -> Permission {
         match self {
             Self::Foreign { .. } => Permission::Overwrite,
-            Self::Kernel(_) | Self::DeviceDirectory | Self::Input => Permission::Never,
+            Self::Device | Self::Kernel(_) | Self::DeviceDirectory | Self::Input => Permission::Never,
             _ => Permission::Destroy,
         }
     }
@@ -98,6 +100,7 @@ impl fmt::Display for Objection {
             Self::Locked => f.write_str("another program, or another part of this run, holds a lock on it"),
             Self::Unknown(reason) => f.write_str(reason),
             Self::Character => f.write_str("it is a character device"),
+            Self::Device => f.write_str("it is a block device, and results go into files"),
             Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),
             Self::Input => f.write_str("this command reads or measures it, and results would replace it"),
             Self::DeviceDirectory => f.write_str("there is no such device, and files are not made among device nodes"),
@@ -143,8 +146,8 @@ impl Refusal {
     }
 
     /// A refusal to read what another program writes.
-    pub(super) fn of_reader(path: &Path) -> Self {
-        Self { is_read: true, ..Self::new(path, vec![Objection::Locked]) }
+    pub(super) fn of_reader(path: &Path, objection: Objection) -> Self {
+        Self { is_read: true, ..Self::new(path, vec![objection]) }
     }
 
     /// A refusal to write results there, which nothing permits.
@@ -169,14 +172,15 @@ impl fmt::Display for Refusal {
         if self.objections == [Objection::DeviceDirectory] {
             return write!(f, "there is no device {path}: look for its name with lsblk");
         }
+        let reasons: Vec<String> = self.objections.iter().map(Objection::to_string).collect();
+        let reasons = reasons.join(", ");
         if self.is_read {
             return write!(
                 f,
-                "{path} cannot be read while it changes: another program holds a lock on it. End that program, or name another file"
+                "{path} cannot be read while it changes: {reasons}. End the program that uses it, or name another file"
             );
         }
-        let reasons: Vec<String> = self.objections.iter().map(Objection::to_string).collect();
-        write!(f, "{path} would be overwritten: {}. ", reasons.join(", "))?;
+        write!(f, "{path} would be overwritten: {reasons}. ")?;
         match self.permission() {
             Permission::Overwrite | Permission::Destroy if self.by_fio => {
                 f.write_str("End what uses it, or set allow_mounted_write=1 if it may be destroyed")

@@ -6,14 +6,13 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::filesystem::kernel_filesystem;
+use super::Denied;
 use super::identity::Identity;
 use super::inputs;
 use super::locks::{self, Sharing};
 use super::objection::{Objection, Refusal};
 use super::open::{self, Mode};
-use super::users::Users;
-use super::{Denied, ROOT};
+use super::users::Uses;
 use crate::error::{Error, ErrorKind};
 use crate::files::existing_ancestor;
 use crate::probe::Number;
@@ -43,21 +42,39 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::file("open", path, &error).into()),
         }
-        let place = open::end_of_links(path);
-        if is_among_devices(&place) {
-            return Err(Denied::Refused(Refusal::new(path, vec![Objection::DeviceDirectory])));
-        }
-        match File::options().read(true).write(true).create_new(true).open(&place) {
-            // Another program was faster: it is looked at like any other.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(Error::file("make", path, &error).into()),
-            Ok(file) => {
-                locks::lock(&file, Sharing::Writers);
-                return Ok(file);
-            }
+        // Where another program was faster, its file is looked at like any other.
+        if let Some(file) = make_new(path)? {
+            locks::lock(&file, Sharing::Writers);
+            return Ok(file);
         }
     }
     Err(Error::file("open", path, &io::Error::from_raw_os_error(libc::ENOENT)).into())
+}
+
+/// Makes a file where there is none; `None` where there is one by now.
+///
+/// # Errors
+///
+/// Where it would be among device nodes; and the system's refusal.
+pub(super) fn make_new(path: &Path) -> Result<Option<File>, Denied> {
+    check_new(path)?;
+    match File::options().read(true).write(true).create_new(true).open(open::end_of_links(path)) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(Error::file("make", path, &error).into()),
+    }
+}
+
+/// Whether a file may be made where none is.
+///
+/// # Errors
+///
+/// Where it would be among device nodes.
+pub(super) fn check_new(path: &Path) -> Result<(), Denied> {
+    if is_among_devices(&open::end_of_links(path)) {
+        return Err(Denied::Refused(Refusal::new(path, vec![Objection::DeviceDirectory])));
+    }
+    Ok(())
 }
 
 fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
@@ -66,16 +83,12 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     let identity = Identity::of(&metadata);
     let objections = match identity {
         Identity::File { .. } if inputs::contain(&metadata) => vec![Objection::Input],
-        Identity::File { .. } => match kernel_filesystem(seen) {
-            Some(filesystem) => vec![Objection::Kernel(filesystem)],
-            None => {
-                let users = Users::of_file(Path::new(ROOT), identity, metadata.len());
-                // An empty file has nothing to lose.
-                let unknown = users.unknown.into_iter().filter(|_| metadata.len() > 0).map(Objection::Unknown);
-                users.found.into_iter().map(Objection::Occupied).chain(unknown).collect()
-            }
-        },
-        Identity::Block(_) => vec![Objection::Unknown("it is a block device, and results go into files".to_owned())],
+        Identity::File { .. } => {
+            let Uses { certain, possible } = Uses::of(seen).map_err(failed)?;
+            // An empty file has nothing to lose.
+            certain.into_iter().chain(possible.into_iter().filter(|_| metadata.len() > 0)).collect()
+        }
+        Identity::Block(_) => vec![Objection::Device],
         Identity::Character(number) if !swallows(number) && !is_terminal(number) => vec![Objection::Character],
         Identity::Other => return Err(failed(io::Error::from_raw_os_error(libc::EISDIR))),
         Identity::Character(_) | Identity::Stream => Vec::new(),
@@ -105,8 +118,8 @@ fn open_regular(path: &Path, seen: &File, existing: Existing) -> Result<File, De
         .or_else(|_| open::again(seen, path, Mode { read: false, write: true, flags }))
         .map_err(failed)?;
     // Not what this or another run measures, and no image of a virtual machine.
-    if locks::lock(&file, Sharing::Writers) {
-        return Err(Denied::Refused(Refusal::of_output(path, vec![Objection::Locked])));
+    if let Some(objection) = locks::lock(&file, Sharing::Writers) {
+        return Err(Denied::Refused(Refusal::of_output(path, vec![objection])));
     }
     if existing == Existing::Replace {
         file.set_len(0).map_err(failed)?;

@@ -1,11 +1,37 @@
 //! What uses a device or file, found by number and inode.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
+use super::ROOT;
+use super::filesystem::kernel_filesystem;
 use super::identity::Identity;
 use super::loops::{Loop, loops};
+use super::objection::Objection;
 use crate::probe::{self, Number, Occupant, Relations};
+
+/// What stands against writing to a regular file, whatever it holds.
+#[derive(Debug)]
+pub(super) struct Uses {
+    pub(super) certain: Vec<Objection>,
+    /// What counts only where the file has data to lose.
+    pub(super) possible: Vec<Objection>,
+}
+
+impl Uses {
+    /// Of what `seen` is open on.
+    pub(super) fn of(seen: &File) -> io::Result<Self> {
+        if let Some(filesystem) = kernel_filesystem(seen) {
+            return Ok(Self { certain: vec![Objection::Kernel(filesystem)], possible: Vec::new() });
+        }
+        let metadata = seen.metadata()?;
+        let users = Users::of_file(Path::new(ROOT), Identity::of(&metadata), metadata.len());
+        let certain = users.found.into_iter().map(Objection::Occupied).collect();
+        Ok(Self { certain, possible: users.unknown.into_iter().map(Objection::Unknown).collect() })
+    }
+}
 
 /// What uses a device or file, and what could not be found out about that.
 #[derive(Debug, Default)]
@@ -31,6 +57,18 @@ impl Users {
         })
     }
 
+    /// Adds those of these files that are swap space. Swap devices are found with the other users of a device.
+    fn add_swaps<'a>(&mut self, root: &Path, files: impl Iterator<Item = &'a Identity>) {
+        let paths = probe::swap_paths(root).unwrap_or_else(|problem| {
+            self.unknown.push(problem);
+            Vec::new()
+        });
+        let swaps: Vec<(Identity, String)> =
+            paths.iter().filter_map(|path| Some((Identity::at(path)?, path.display().to_string()))).collect();
+        let of = |file: &Identity| swaps.iter().find(|(swap, _)| swap == file).map(|(_, path)| path.clone());
+        self.add(files.filter_map(of).map(|device| Occupant::Swap { device }));
+    }
+
     /// Everything that uses a regular file of `bytes` bytes. A loop device that cannot be asked for its file, because it has
     /// no node here or belongs to another user, may use each file of its size.
     pub(super) fn of_file(root: &Path, identity: Identity, bytes: u64) -> Self {
@@ -45,7 +83,7 @@ impl Users {
                 _ => {}
             }
         }
-        users.add(swapped(root, identity));
+        users.add_swaps(root, std::iter::once(&identity));
         users
     }
 
@@ -78,19 +116,12 @@ impl Users {
         for lower in &stack.unclaimed {
             users.add(probe::users(root, *lower).into_iter().filter(is_use));
         }
-        users.add(stack.files.iter().flat_map(|file| swapped(root, *file)));
+        users.add_swaps(root, stack.files.iter());
         for twin in twins(root, &device) {
             users.add(probe::users(root, twin).into_iter().filter(is_use));
         }
         users
     }
-}
-
-/// The file as swap space, where it is that.
-fn swapped(root: &Path, identity: Identity) -> impl Iterator<Item = Occupant> {
-    let paths = probe::swap_paths(root).into_iter();
-    let is_it = move |path: &String| Identity::at(Path::new(path)) == Some(identity);
-    paths.filter(is_it).map(|device| Occupant::Swap { device })
 }
 
 /// Partitions of another device are not yet a use of this one.

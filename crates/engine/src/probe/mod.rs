@@ -37,7 +37,8 @@ pub use queue::{
 };
 pub use reading::{Reading, Unread, Why};
 pub use residency::resident_bytes;
-pub use signature::{Examination, Signature, Sort, examine, file_kind, signatures};
+pub use signature::{Examination, Signature, Sort, examine};
+pub(crate) use signature::{KIND_BYTES, file_kind};
 pub use stack::{Bottom, Layer, LayerKind, NoSuch, Stack, device_names, stack};
 pub use usage::Usage;
 

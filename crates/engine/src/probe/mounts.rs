@@ -85,8 +85,8 @@ pub(crate) fn number(text: &str) -> Option<Number> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The same of bytes that need not be text.
-fn unescaped_bytes(text: &[u8]) -> Vec<u8> {
+/// Blanks and the like stand as a backslash and three octal digits.
+pub(super) fn unescaped_bytes(text: &[u8]) -> Vec<u8> {
     let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text);
     while let [first, after @ ..] = rest {
         let digits = (*first == b'\\').then(|| std::str::from_utf8(after.get(..3)?).ok()).flatten();
@@ -97,23 +97,9 @@ fn unescaped_bytes(text: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// Blanks and the like stand as a backslash and three octal digits.
+/// The same of text, for people.
 pub(super) fn unescaped(text: &str) -> String {
-    let mut parts = text.split('\\');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        match part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                plain.push(char::from(byte));
-                plain.push_str(&part[3..]);
-            }
-            None => {
-                plain.push('\\');
-                plain.push_str(part);
-            }
-        }
-    }
-    plain
+    String::from_utf8_lossy(&unescaped_bytes(text.as_bytes())).into_owned()
 }
 
 #[cfg(test)]
@@ -146,6 +132,8 @@ mod tests {
     #[test]
     fn escapes_that_are_none_stay() {
         assert_eq!(unescaped(r"a\040b\134c\x"), r"a b\c\x");
+        // 692e655 took each byte for a letter of Latin-1.
+        assert_eq!(unescaped(r"caf\303\251"), "café");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! What would be lost, or who would be disturbed, if a device or file were written.
 
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::mounts::unescaped;
+use super::mounts::unescaped_bytes;
 use super::signature::Signature;
 use super::{Number, mounts, relations};
 
@@ -49,8 +52,10 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
     let mut found: Vec<Occupant> = device.partitions.iter().cloned().map(Occupant::Partition).collect();
     let parts = device.partitions.iter().filter_map(|name| relations(root, number_named(root, name)?));
     let mounts = mounts(root);
-    let swaps = swap_paths(root);
-    let is_swap = |path: &str, number| swaps.iter().any(|swap| swap == path || block_number(swap) == Some(number));
+    // The write gate asks for the list itself, where it matters that it cannot be read.
+    let swaps = swap_paths(root).unwrap_or_default();
+    let is_swap =
+        |path: &str, number| swaps.iter().any(|swap| swap == Path::new(path) || block_number(swap) == Some(number));
     for part in std::iter::once(device.clone()).chain(parts) {
         let path = format!("/dev/{}", part.name);
         let holder = |holder: &String| Occupant::Holder { device: part.name.clone(), holder: holder.clone() };
@@ -71,13 +76,46 @@ pub(crate) fn number_named(root: &Path, name: &str) -> Option<Number> {
 }
 
 /// Paths that are swapped to.
-pub(crate) fn swap_paths(root: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(root.join("proc/swaps")).unwrap_or_default();
-    text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescaped).collect()
+///
+/// # Errors
+///
+/// Where the kernel's list cannot be read, in words.
+pub(crate) fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let bytes = match std::fs::read(root.join("proc/swaps")) {
+        Ok(bytes) => bytes,
+        // A kernel that does not swap has no list.
+        Err(error) if error.kind() == ErrorKind::NotFound && root.join("proc/self").exists() => Vec::new(),
+        Err(error) => return Err(format!("the list of what is swapped to (/proc/swaps) cannot be read: {error}")),
+    };
+    let lines = bytes.split(|byte| *byte == b'\n').skip(1).filter(|line| !line.is_empty());
+    let path = |line: &[u8]| {
+        let name = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        PathBuf::from(OsString::from_vec(unescaped_bytes(name)))
+    };
+    Ok(lines.map(path).collect())
 }
 
 /// The number of the block device at a path, under whatever name.
-fn block_number(path: &str) -> Option<Number> {
+fn block_number(path: &Path) -> Option<Number> {
     let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
     Some((libc::major(metadata.rdev()), libc::minor(metadata.rdev())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 692e655 read the list as text: one name that is not UTF-8 emptied it.
+    #[test]
+    fn a_swap_file_with_a_name_that_is_not_utf8_hid_all_others() {
+        let root = std::env::temp_dir().join(format!("fathom-swaps-{}", std::process::id()));
+        assert!(swap_paths(&root).unwrap_err().contains("/proc/swaps"));
+        std::fs::create_dir_all(root.join("proc/self")).unwrap();
+        assert_eq!(swap_paths(&root), Ok(Vec::new()), "this kernel does not swap");
+        let list = b"Filename\tType\tSize\n/caf\xe9\\040x file 8 0 -2\n/dev/sda2                  partition 8 0 -3\n";
+        std::fs::write(root.join("proc/swaps"), list).unwrap();
+        let odd = PathBuf::from(OsString::from_vec(b"/caf\xe9 x".to_vec()));
+        assert_eq!(swap_paths(&root), Ok(vec![odd, "/dev/sda2".into()]));
+        std::fs::remove_dir_all(root).unwrap();
+    }
 }

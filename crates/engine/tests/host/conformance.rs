@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::{self, Access};
-use engine::gate::Gate;
 use engine::{Clock, EngineKind, MemoryKind, Setup, Visitor, with_target};
 use target::conformance::{Subject, check};
 use target::testing::{Faults, Faulty};
@@ -62,7 +62,7 @@ fn setup(engine: EngineKind) -> Setup {
 }
 
 fn check_on(path: &Path, direct: bool, setup: &Setup) {
-    let file = Gate::of_any_content().open(path, access(direct)).unwrap();
+    let file = gate_of_any_content().open(path, access(direct)).unwrap();
     println!("{} direct={direct} on {}", setup.engine.name(), path.display());
     with_target(setup, vec![file], Check(subject(setup))).unwrap();
 }
@@ -104,7 +104,7 @@ fn every_engine_conforms_when_it_fails() {
     let path = scratch.file("data", FILE_BYTES);
     for engine in EngineKind::ON_FILES {
         let setup = setup(engine);
-        let file = Gate::of_any_content().open(&path, access(false)).unwrap();
+        let file = gate_of_any_content().open(&path, access(false)).unwrap();
         with_target(&setup, vec![file], CheckWithFaults(subject(&setup))).unwrap();
     }
 }
@@ -192,7 +192,7 @@ fn closed_files_are_opened_again_when_they_are_used() {
         let name = format!("reopened-{number}-");
         let file = |file: u32| {
             let file =
-                Gate::of_any_content().open(&scratch.file(&format!("{name}{file}"), 4096), access(false)).unwrap();
+                gate_of_any_content().open(&scratch.file(&format!("{name}{file}"), 4096), access(false)).unwrap();
             file.close();
             file
         };

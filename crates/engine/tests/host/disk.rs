@@ -4,12 +4,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use engine::disk::{Disk, Options};
-use engine::gate::Gate;
 use nbd::store::conformance::{Subject, check, perform, read};
 use nbd::store::{Operation, Progress, Store};
 use nbd::wire::Errno;
 use units::random::Random;
 
+use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 
@@ -25,7 +25,7 @@ fn ways(path: &Path) -> [Options; 4] {
 }
 
 fn open(options: &Options) -> Disk {
-    let disk = Disk::open(options, &Gate::of_any_content()).unwrap();
+    let disk = Disk::open(options, &gate_of_any_content()).unwrap();
     assert_eq!(disk.has_ring(), options.ring, "this host has rings");
     disk
 }
@@ -100,9 +100,9 @@ fn a_file_is_made_as_one_hole_of_the_size_that_is_asked_for() {
     perform(&mut disk, 0, Operation::Trim { offset: 0, length: 1 << 40, durable: true }).unwrap();
     assert_eq!((read(&mut disk, 1 << 39, 10), disk.extents(0, 1 << 40, 10).unwrap().len()), (Ok(vec![0; 10]), 1));
     drop(disk);
-    assert!(Disk::open(&options, &Gate::of_any_content()).is_ok(), "it is there with this size");
+    assert!(Disk::open(&options, &gate_of_any_content()).is_ok(), "it is there with this size");
     let other = Options { bytes: Some(SIZE), ..options };
-    let refused = Disk::open(&other, &Gate::of_any_content()).err().unwrap().to_string();
+    let refused = Disk::open(&other, &gate_of_any_content()).err().unwrap().to_string();
     assert!(refused.contains("1099511627776 bytes (1 TiB) and 1048576 were asked for"), "{refused}");
 }
 
@@ -112,7 +112,7 @@ fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
     let scratch = Scratch::new("disk-moved");
     let path = scratch.path("image");
     std::fs::write(&path, b"precious").unwrap();
-    let gate = Gate::of_any_content();
+    let gate = gate_of_any_content();
     gate.admit(&path).unwrap();
     std::fs::rename(&path, scratch.path("moved")).unwrap();
     std::fs::write(&path, b"").unwrap();
@@ -122,11 +122,47 @@ fn a_name_that_moved_to_an_empty_file_cut_off_the_admitted_one() {
     assert_eq!(std::fs::read(&path).unwrap(), b"");
 }
 
+/// A device that is read-only until this goes out of scope: loop devices stay so when they are detached.
+struct ReadOnly<'a>(&'a Path);
+
+impl<'a> ReadOnly<'a> {
+    fn new(device: &'a Path) -> Self {
+        set(device, "--setro");
+        Self(device)
+    }
+}
+
+impl Drop for ReadOnly<'_> {
+    fn drop(&mut self) {
+        set(self.0, "--setrw");
+    }
+}
+
+fn set(device: &Path, option: &str) {
+    assert!(std::process::Command::new("blockdev").arg(option).arg(device).status().unwrap().success());
+}
+
+/// 692e655 asked the name whether the device may be written to, and served what the gate had admitted under it.
+#[test]
+fn a_name_that_moved_hid_that_the_admitted_device_is_read_only() {
+    let scratch = Scratch::new("disk-read-only-device");
+    let (link, other) = (scratch.path("link"), scratch.path("other"));
+    let Some(device) = Loop::over(&scratch.file("image", SIZE)) else { return };
+    let _read_only = ReadOnly::new(device.path());
+    std::os::unix::fs::symlink(device.path(), &link).unwrap();
+    let gate = gate_of_any_content();
+    gate.admit(&link).unwrap();
+    std::os::unix::fs::symlink(scratch.file("file", SIZE), &other).unwrap();
+    std::fs::rename(&other, &link).unwrap();
+    let refused = Disk::open(&Options::new(&link), &gate).err().unwrap().to_string();
+    assert!(refused.contains("read-only") && refused.contains("setrw"), "{refused}");
+}
+
 #[test]
 fn what_cannot_be_served_is_refused_with_a_remedy() {
     let scratch = Scratch::new("disk-refused");
     let odd = scratch.file("odd", 1000);
-    let refused = |options: Options| Disk::open(&options, &Gate::of_any_content()).err().unwrap().to_string();
+    let refused = |options: Options| Disk::open(&options, &gate_of_any_content()).err().unwrap().to_string();
     let direct = refused(Options { direct: true, ..Options::new(&odd) });
     assert!(direct.contains("1000 bytes are no multiple") && direct.contains("truncate"), "{direct}");
     let empty = refused(Options::new(scratch.file("empty", 0)));
@@ -140,7 +176,7 @@ fn a_read_only_store_is_not_made_and_not_changed() {
     let scratch = Scratch::new("disk-read-only");
     let path = scratch.path("image");
     let options = Options { read_only: true, bytes: Some(SIZE), ..Options::new(&path) };
-    assert!(Disk::open(&options, &Gate::of_any_content()).is_err() && !path.exists());
+    assert!(Disk::open(&options, &gate_of_any_content()).is_err() && !path.exists());
     fill(&path, &mut Random::new(7, 0));
     let mut disk = open(&options);
     assert!(!disk.abilities().write);

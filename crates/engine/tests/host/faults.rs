@@ -1,8 +1,8 @@
 //! Files that are cut short under a mapping: f52613e died of SIGBUS.
 
+use crate::gate::gate_of_any_content;
 use crate::scratch::Scratch;
 use engine::files::Access;
-use engine::gate::Gate;
 use engine::{Clock, EngineKind, Setup, Visitor, with_target};
 use target::{Completion, Kind, Op, Tag, Target};
 use units::Nanos;
@@ -49,7 +49,7 @@ fn operations_beyond_a_new_end_fail_and_the_mapping_recovers() {
     let path = scratch.file("data", 2 << 20);
     let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
     let access = Access { read: true, write: true, ..Access::default() };
-    let opened = Gate::of_any_content().open(&path, access).unwrap();
+    let opened = gate_of_any_content().open(&path, access).unwrap();
     let setup = Setup::new(EngineKind::Mmap, 1, BLOCK, Clock::start());
     with_target(&setup, vec![opened], CutShort(&file)).unwrap();
 }

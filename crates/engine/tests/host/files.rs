@@ -5,10 +5,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::{self, Access, Content, Fallocate, FileKind, Laid, Layout, OpenSync, Progress};
-use engine::gate::Gate;
 use engine::{Clock, EngineKind, Error, ErrorKind, Setup, Visitor, probe, with_target};
 use target::Target;
 
@@ -19,7 +19,7 @@ fn layout(path: PathBuf, bytes: u64, content: Content) -> Layout {
 }
 
 fn lay(layout: &Layout) -> Result<Laid, Error> {
-    files::lay_out(std::slice::from_ref(layout), &Gate::of_any_content(), &AtomicBool::new(false), &mut |_| {})?
+    files::lay_out(std::slice::from_ref(layout), &gate_of_any_content(), &AtomicBool::new(false), &mut |_| {})?
         .remove(0)
 }
 
@@ -33,7 +33,7 @@ fn a_missing_file_is_made_with_its_directories_and_filled() {
     let layouts = [layout(path.clone(), 3 * MIB + 5, Content::Filled)];
     let mut progress = |step: Progress<'_>| seen.push((step.written, step.total));
     assert_eq!(
-        files::lay_out(&layouts, &Gate::of_any_content(), &AtomicBool::new(false), &mut progress).unwrap()[0]
+        files::lay_out(&layouts, &gate_of_any_content(), &AtomicBool::new(false), &mut progress).unwrap()[0]
             .as_ref()
             .unwrap(),
         &Laid::Created
@@ -84,7 +84,7 @@ fn more_than_is_free_is_refused_before_anything_is_written() {
     // Each of the two would fit alone.
     let layouts = ["first", "second"]
         .map(|name| Layout { writes: u64::MAX, ..layout(scratch.path(name), free / 3 * 2, Content::Reserved) });
-    let error = files::lay_out(&layouts, &Gate::of_any_content(), &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    let error = files::lay_out(&layouts, &gate_of_any_content(), &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NoSpace);
     assert!(error.to_string().contains("are free there"), "{error}");
     assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
@@ -115,7 +115,7 @@ fn a_cancelled_layout_leaves_things_as_they_were() {
         let cancel = AtomicBool::new(false);
         let layouts = [layout(finished.clone(), MIB, Content::Filled), layout(path.clone(), 64 * MIB, Content::Filled)];
         let mut progress = |step: Progress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
-        let error = files::lay_out(&layouts, &Gate::of_any_content(), &cancel, &mut progress).unwrap_err();
+        let error = files::lay_out(&layouts, &gate_of_any_content(), &cancel, &mut progress).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Cancelled);
     }
     assert!(!new.exists());
@@ -129,7 +129,7 @@ fn a_name_that_moved_had_the_admitted_file_overwritten() {
     let scratch = Scratch::new("moved");
     let path = scratch.path("data");
     fs::write(&path, b"precious").unwrap();
-    let gate = Gate::of_any_content();
+    let gate = gate_of_any_content();
     gate.admit(&path).unwrap();
     fs::rename(&path, scratch.path("first")).unwrap();
     fs::write(&path, b"").unwrap();
@@ -158,7 +158,7 @@ fn a_cancelled_layout_removed_the_file_of_another_program() {
         }
     };
     let layouts = [layout(path.clone(), 64 * MIB, Content::Filled)];
-    let error = files::lay_out(&layouts, &Gate::of_any_content(), &cancel, &mut progress).unwrap_err();
+    let error = files::lay_out(&layouts, &gate_of_any_content(), &cancel, &mut progress).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Cancelled);
     assert_eq!(fs::read(&path).unwrap(), b"precious");
 }
@@ -171,7 +171,7 @@ fn a_cancelled_layout_through_a_link_removes_the_file() {
     let cancel = AtomicBool::new(false);
     let mut progress = |step: Progress<'_>| cancel.store(step.written > 8 * MIB, Ordering::Relaxed);
     let layouts = [layout(scratch.path("link"), 64 * MIB, Content::Filled)];
-    files::lay_out(&layouts, &Gate::of_any_content(), &cancel, &mut progress).unwrap_err();
+    files::lay_out(&layouts, &gate_of_any_content(), &cancel, &mut progress).unwrap_err();
     assert!(!scratch.path("data").exists() && scratch.path("link").is_symlink());
 }
 
@@ -193,7 +193,7 @@ fn files_know_what_they_are() {
 #[test]
 fn opening_makes_files_only_when_asked_to() {
     let scratch = Scratch::new("opened");
-    Gate::of_any_content().open(&scratch.path("x/data"), READ).unwrap();
+    gate_of_any_content().open(&scratch.path("x/data"), READ).unwrap();
     assert!(scratch.path("x/data").exists());
     files::remove(&scratch.path("x/data")).unwrap();
     assert!(!scratch.path("x/data").exists());

@@ -6,6 +6,7 @@ mod disk;
 mod exports;
 mod faults;
 mod files;
+mod gate;
 mod loops;
 mod probe;
 mod refusals;

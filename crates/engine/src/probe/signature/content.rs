@@ -17,7 +17,6 @@ const MAGICS: &[Magic] = &[
     (0, b"WithoutFreeSpace", "Parallels image"),
     (0, b"WithouFreSpacExt", "Parallels image"),
     (0, b"LUKS\xba\xbe", "LUKS volume"),
-    (0x8001, b"CD001", "ISO 9660 image"),
     // Databases and tables.
     (0, b"SQLite format 3\0", "SQLite database"),
     (0, b"PGDMP", "PostgreSQL dump"),
@@ -72,10 +71,13 @@ const MAGICS: &[Magic] = &[
     (0, b"-----BEGIN ", "PEM key or certificate"),
 ];
 
-/// Names the format of a regular file from its first bytes (at least 4 KiB; 36 KiB to find ISO 9660). Returns `None`
-/// for unknown formats, which are data all the same: the name only makes messages clearer.
+/// How many of a file's first bytes [`file_kind`] looks at. What begins later, as ISO 9660 does, has a signature.
+pub(crate) const KIND_BYTES: usize = 4096;
+
+/// Names the format of a regular file from its first [`KIND_BYTES`] bytes, or from all that it has. Returns `None` for
+/// unknown formats, which are data all the same: the name only makes messages clearer.
 #[must_use]
-pub fn file_kind(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn file_kind(head: &[u8]) -> Option<&'static str> {
     let known =
         MAGICS.iter().find(|(offset, magic, _)| head.get(*offset..).is_some_and(|rest| rest.starts_with(magic)));
     known.map(|(.., name)| *name).or_else(|| is_text(head).then_some("text"))
@@ -102,7 +104,7 @@ mod tests {
     #[test]
     fn every_format_is_named_and_truncated_magics_are_not() {
         for (offset, magic, name) in MAGICS {
-            let mut head = vec![0xf5; 0x9000];
+            let mut head = vec![0xf5; KIND_BYTES];
             head[*offset..][..magic.len()].copy_from_slice(magic);
             assert_eq!(file_kind(&head), Some(*name));
             assert_ne!(file_kind(&head[..offset + magic.len() - 1]), Some(*name));

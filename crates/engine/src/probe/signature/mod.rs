@@ -10,7 +10,7 @@ mod window;
 use std::fmt;
 use std::io::{self, Read, Seek};
 
-pub use content::file_kind;
+pub(crate) use content::{KIND_BYTES, file_kind};
 use window::Windows;
 
 /// A signature found on a device.
@@ -58,16 +58,6 @@ impl fmt::Display for Signature {
     }
 }
 
-/// Finds the signatures on a device of `bytes` bytes. Reads 0.5 MiB at the start, 0.5 to 0.75 MiB at the end, and six
-/// isolated blocks of 4 KiB.
-///
-/// # Errors
-///
-/// A read fails, or the device ends before `bytes`.
-pub fn signatures<R: Read + Seek>(device: &mut R, bytes: u64) -> io::Result<Vec<Signature>> {
-    Ok(found(&Windows::read(device, bytes, false)?))
-}
-
 /// The result of [`examine`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
@@ -79,14 +69,14 @@ pub struct Examination {
     pub fingerprint: u128,
 }
 
-/// Finds signatures and any other data on a device of `bytes` bytes. Reads what [`signatures`] reads, once, and 16
-/// evenly spaced blocks of 4 KiB.
+/// Finds signatures and any other data on a device of `bytes` bytes. Reads 0.5 MiB at the start, 0.5 to 0.75 MiB at the end,
+/// six isolated blocks of 4 KiB for signatures, and 16 evenly spaced ones.
 ///
 /// # Errors
 ///
 /// A read fails, or the device ends before `bytes`.
 pub fn examine<R: Read + Seek>(device: &mut R, bytes: u64) -> io::Result<Examination> {
-    let windows = Windows::read(device, bytes, true)?;
+    let windows = Windows::read(device, bytes)?;
     let first_data = windows.first_data();
     let fingerprint = first_data.map_or(0, |_| windows.fingerprint());
     Ok(Examination { signatures: found(&windows), first_data, fingerprint })

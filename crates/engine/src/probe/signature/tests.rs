@@ -13,7 +13,7 @@ const SEED: u64 = 14;
 
 fn examined(image: Vec<u8>) -> Vec<Signature> {
     let bytes = image.len() as u64;
-    signatures(&mut Cursor::new(image), bytes).unwrap()
+    examine(&mut Cursor::new(image), bytes).unwrap().signatures
 }
 
 fn found(magics: &[(u64, &[u8])]) -> Vec<(&'static str, u64)> {

@@ -34,9 +34,9 @@ struct Piece {
 }
 
 impl Windows {
-    /// Reads the parts that hold signatures and, if `sampled`, the sample blocks.
-    pub(super) fn read<R: Read + Seek>(device: &mut R, bytes: u64, sampled: bool) -> io::Result<Self> {
-        let pieces = plan(bytes, sampled).into_iter().map(|range| Piece::read(device, range));
+    /// Reads the parts that hold signatures, and the sample blocks.
+    pub(super) fn read<R: Read + Seek>(device: &mut R, bytes: u64) -> io::Result<Self> {
+        let pieces = plan(bytes).into_iter().map(|range| Piece::read(device, range));
         Ok(Self { bytes, pieces: pieces.collect::<io::Result<_>>()? })
     }
 
@@ -103,17 +103,15 @@ impl Piece {
 }
 
 /// Returns the ranges to read of a device of `bytes` bytes.
-fn plan(bytes: u64, sampled: bool) -> Vec<Range<u64>> {
+fn plan(bytes: u64) -> Vec<Range<u64>> {
     let aligned = bytes & !(LABEL_BYTES - 1);
     let block = |start: u64| start..start.saturating_add(BLOCK_BYTES);
     let mut ranges = vec![0..HEAD_BYTES, aligned.saturating_sub(TAIL_BYTES)..bytes];
     ranges.extend(PLACES.map(block));
     let from_end = [FARTHEST_PROMISE_BYTES, LAST_MEGABYTE].map(|distance| bytes.checked_sub(distance));
     ranges.extend(from_end.into_iter().flatten().map(|start| block(start & !(BLOCK_BYTES - 1))));
-    if sampled {
-        let step = (bytes / (SAMPLES + 1)) & !(BLOCK_BYTES - 1);
-        ranges.extend((1..=SAMPLES).map(|sample| block(sample * step)));
-    }
+    let step = (bytes / (SAMPLES + 1)) & !(BLOCK_BYTES - 1);
+    ranges.extend((1..=SAMPLES).map(|sample| block(sample * step)));
     for range in &mut ranges {
         range.end = range.end.min(bytes);
     }
@@ -199,7 +197,7 @@ mod tests {
     #[test]
     fn reads_little_whatever_the_size_and_never_past_the_end() {
         for bytes in [0, 1, 511, 4096, 70_000, 1 << 20, (1 << 20) + 513, 3 << 20, (1 << 30) + 777, 1 << 44, u64::MAX] {
-            let ranges = plan(bytes, true);
+            let ranges = plan(bytes);
             let total: u64 = ranges.iter().map(|range| range.end - range.start).sum();
             assert!(total <= HEAD_BYTES + TAIL_BYTES + LABEL_BYTES + 24 * BLOCK_BYTES, "{bytes}: {total}");
             assert!(ranges.iter().all(|range| range.end <= bytes), "{bytes}: {ranges:?}");
@@ -209,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_device_that_ends_before_its_size_is_an_error() {
-        let error = Windows::read(&mut Cursor::new(vec![0; 1000]), 1001, false).err().unwrap();
+        let error = Windows::read(&mut Cursor::new(vec![0; 1000]), 1001).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
 
@@ -217,7 +215,7 @@ mod tests {
     fn every_changed_byte_of_a_window_changes_the_fingerprint_and_is_data() {
         let bytes = 12 << 20;
         let mut image = Cursor::new(vec![0; bytes as usize]);
-        let blank = Windows::read(&mut image, bytes, true).unwrap();
+        let blank = Windows::read(&mut image, bytes).unwrap();
         assert_eq!(blank.first_data(), None);
         let mut random = Random::new(17, 0);
         let mut seen = std::collections::HashSet::from([blank.fingerprint()]);
@@ -226,18 +224,18 @@ mod tests {
         assert!(places.len() > 10, "{places:?}");
         for (value, place) in (1..=255).cycle().zip(places) {
             image.get_mut()[place as usize] = value;
-            let windows = Windows::read(&mut image, bytes, true).unwrap();
+            let windows = Windows::read(&mut image, bytes).unwrap();
             assert_eq!(windows.first_data(), Some(place), "seed 17");
             assert!(seen.insert(windows.fingerprint()), "seed 17, place {place}");
             image.get_mut()[place as usize] = 0;
         }
-        assert_eq!(Windows::read(&mut image, bytes, true).unwrap().fingerprint(), blank.fingerprint());
+        assert_eq!(Windows::read(&mut image, bytes).unwrap().fingerprint(), blank.fingerprint());
     }
 
     #[test]
     fn fingerprints_of_blank_devices_differ_with_their_size() {
         let fingerprint =
-            |bytes| Windows::read(&mut Cursor::new(vec![0; bytes as usize]), bytes, true).unwrap().fingerprint();
+            |bytes| Windows::read(&mut Cursor::new(vec![0; bytes as usize]), bytes).unwrap().fingerprint();
         assert_ne!(fingerprint(4 << 20), fingerprint(5 << 20));
         assert_ne!(fingerprint(0), fingerprint(1));
     }

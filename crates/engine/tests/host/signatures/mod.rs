@@ -43,7 +43,7 @@ fn wipefs(path: &Path) -> Option<Found> {
 fn fathom(path: &Path) -> Vec<Signature> {
     let mut file = std::fs::File::open(path).unwrap();
     let bytes = file.metadata().unwrap().len();
-    probe::signatures(&mut file, bytes).unwrap()
+    probe::examine(&mut file, bytes).unwrap().signatures
 }
 
 /// Returns whether `blkid` finds `kind`. It does not print BSD labels, so `partx` has to read those.

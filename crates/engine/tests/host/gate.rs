@@ -1,0 +1,60 @@
+//! The write gate as several workers use it.
+
+use std::sync::Barrier;
+
+use engine::gate::{Denied, Gate, Permissions, Permit};
+
+use crate::loops::Loop;
+use crate::scratch::Scratch;
+
+/// A gate for whatever is not in use, whatever it holds.
+pub(crate) fn gate_of_any_content() -> Gate {
+    Gate::new(Permissions { any_content: true, ..Permissions::default() }, None)
+}
+
+const WORKERS: usize = 8;
+
+/// What several workers are told that ask a gate at once.
+fn at_once(gate: &Gate, ask: impl Fn(&Gate) -> Result<Option<Permit>, Denied> + Sync) -> Vec<Permit> {
+    let barrier = Barrier::new(WORKERS);
+    let work = || {
+        barrier.wait();
+        ask(gate).unwrap().unwrap()
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+fn gate() -> Gate {
+    Gate::new(Permissions::default(), None)
+}
+
+fn are_one(permits: &[Permit]) -> bool {
+    permits.iter().all(|permit| permit.identity() == permits[0].identity())
+}
+
+/// 692e655 looked and admitted in two steps: each worker found the lock of the other.
+#[test]
+fn workers_refused_each_other_a_new_file() {
+    let scratch = Scratch::new("gate-new");
+    for number in 0..100 {
+        let path = scratch.path(&number.to_string());
+        let permits = at_once(&gate(), |gate| gate.create(&path).map(|(permit, _)| Some(permit)));
+        assert!(are_one(&permits));
+    }
+}
+
+/// 692e655 did the same with files that are there, and with devices, which one of them held exclusively.
+#[test]
+fn workers_refused_each_other_a_file_or_device() {
+    let scratch = Scratch::new("gate-there");
+    for number in 0..100 {
+        let file = scratch.file(&number.to_string(), 0);
+        assert!(are_one(&at_once(&gate(), |gate| gate.admit(&file))));
+    }
+    let Some(device) = Loop::over(&scratch.file("image", 1 << 20)) else { return };
+    // Once: a child that another test starts holds the device until it executes its program.
+    assert!(are_one(&at_once(&gate(), |gate| gate.admit(device.path()))));
+}
