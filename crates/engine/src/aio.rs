@@ -326,7 +326,8 @@ impl Target for Aio {
     }
 
     fn settle(&mut self, file: u32, offset: u64, length: u64) {
-        inline::settle(self.files.get(file as usize), offset, length);
+        let file_at = self.files.get(file as usize);
+        self.in_call.settle(file, offset, self.clock.now(), || inline::settle(file_at, offset, length));
     }
 
     fn close(&mut self, file: u32) {

@@ -77,7 +77,8 @@ impl<P: Perform> Target for AtOnce<P> {
     }
 
     fn settle(&mut self, file: u32, offset: u64, length: u64) {
-        self.performer.settle(file, offset, length);
+        let performer = &self.performer;
+        self.in_call.settle(file, offset, self.clock.now(), || performer.settle(file, offset, length));
     }
 
     fn close(&mut self, file: u32) {
