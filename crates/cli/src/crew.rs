@@ -250,6 +250,7 @@ impl Stage {
     /// a system call the results are what they had shown last.
     fn abandon(&self, mut running: Vec<Running>, receiver: &Receiver<Message>, finished: &mut Vec<Finished>) {
         // Before they are woken.
+        let since = Instant::now();
         let hanging: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
         self.stop.abandon();
         self.gate.open();
@@ -263,12 +264,14 @@ impl Stage {
                 finished.push(*one);
             }
         }
-        for one in &running {
-            let call = hanging.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
-            finished.push(self.without_answer(one, call));
-        }
         let least = STUCK_AFTER.min(nanos(self.crew.grace));
         finished.iter_mut().for_each(|one| one.stuck.retain(|stuck| stuck.waited >= least));
+        // Threads that were woken and have not answered are stuck, however short the time before.
+        for one in &running {
+            let call = hanging.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
+            let call = call.map(|call| Stuck { waited: call.waited + nanos(since.elapsed()), ..call });
+            finished.push(self.without_answer(one, call));
+        }
         if finished.iter().any(|one| !one.stuck.is_empty()) {
             shutdown::set_stuck();
         }
