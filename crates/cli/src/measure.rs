@@ -119,8 +119,8 @@ pub(crate) fn measure(
             gate: Arc::clone(gate),
         };
         let (plan, members) = (request.plan.clone(), request.members.to_vec());
-        let completed = surroundings.completions();
-        crew::run(&Arc::new(Workers { plan, members, shared, grace: signals.grace(), completed }), &mut overseer)
+        let devices = surroundings.devices(request.members);
+        crew::run(&Arc::new(Workers { plan, members, shared, grace: signals.grace(), devices }), &mut overseer)
     };
     let surroundings = look_back(surroundings, request.plan, signals);
     if let Err(problem) = note_what_is_left(gate, signals) {
