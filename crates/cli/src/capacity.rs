@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use engine::gate::HELD_SHARE;
 use job::limits::{Capacity, Limit};
 use rustix::process::{Resource, getrlimit};
 
@@ -14,9 +15,11 @@ const RING_ENTRIES_MAX: u64 = 32_768;
 
 /// For workers with threads, buffers and open files.
 pub(crate) fn of_host() -> Capacity {
+    let descriptors = rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", Which::Hard);
     Capacity {
         threads: threads(),
-        descriptors: rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", Which::Hard),
+        held_files: descriptors.as_ref().map_or(0, |limit| limit.most / HELD_SHARE),
+        descriptors,
         mappings: number("/proc/sys/vm/max_map_count").map(|most| limit(most, "vm.max_map_count")),
         memory: memory(),
         address_space: address_space(),
