@@ -73,7 +73,7 @@ pub(crate) fn run(crew: &Arc<Workers>, overseer: &mut dyn Overseer) -> Vec<Finis
             first,
             count: stage.len(),
             stop: Stop::new(),
-            gate: Gate::default(),
+            barrier: StartBarrier::default(),
             began: Instant::now(),
         });
         stage.run(&mut overseer, &mut finished);
@@ -126,11 +126,12 @@ fn turn_of(workers: usize, cpus: usize) -> Option<Nanos> {
     (SCHEDULED_TURN.mul_f64(workers_per_cpu) > 2 * ROUND).then(|| Nanos::new(turn.as_nanos() as u64))
 }
 
-/// Closed until everybody is ready. Who waits takes no lock, for which a thousand would have to queue as it opens.
+/// Holds workers until all of them are ready. Waiting takes no lock, for which a thousand threads would have to queue as it
+/// opens.
 #[derive(Default)]
-struct Gate(OnceLock<()>);
+struct StartBarrier(OnceLock<()>);
 
-impl Gate {
+impl StartBarrier {
     fn open(&self) {
         self.0.get_or_init(|| ());
     }
@@ -147,7 +148,7 @@ struct Stage {
     first: usize,
     count: usize,
     stop: Stop,
-    gate: Gate,
+    barrier: StartBarrier,
     began: Instant,
 }
 
@@ -180,7 +181,7 @@ impl Stage {
         let start = || {
             // Nobody listens only when the run is over anyway; the same holds below.
             let _ = sender.send(Message::Ready);
-            self.gate.wait();
+            self.barrier.wait();
         };
         let shared = &self.crew.shared;
         let run = || worker::run(member, self.job(member), shared, &self.stop, &start);
@@ -219,12 +220,12 @@ impl Stage {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             if awaited == 0 {
-                self.gate.open();
+                self.barrier.open();
             }
             let wish = overseer.tick(finished);
             if wish != Wish::GoOn {
                 self.stop.set();
-                self.gate.open();
+                self.barrier.open();
             }
             let now = Instant::now();
             stopped = stopped.or_else(|| self.stop.is_set().then_some(now));
@@ -261,7 +262,7 @@ impl Stage {
         let since = Instant::now();
         let hanging: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
         self.stop.abandon();
-        self.gate.open();
+        self.barrier.open();
         engine::thread::abandon();
         let until = Instant::now() + HAND_IN;
         while !running.is_empty() && Instant::now() < until {

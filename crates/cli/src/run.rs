@@ -339,13 +339,10 @@ pub(crate) fn failures(plan: &Plan, members: &[Member], finished: &[Finished]) -
             one.failures.iter().map(|failure| format!("{name}: {}", preview::failure(failure, member, engine))),
         );
         let stuck = results::stuck(plan, members, std::slice::from_ref(one));
-        lines.extend(stuck.iter().take(STUCK_TOLD).map(|stuck| format!("{name}: {}", report::stuck_line(stuck))));
+        lines.extend(report::stuck_lines(&stuck, STUCK_TOLD));
         let untold = one.summary.errors.saturating_sub(one.failures.len() as u64);
         if untold > 0 && !one.failures.is_empty() {
             lines.push(format!("{name}: {untold} more operations failed"));
-        }
-        if stuck.len() > STUCK_TOLD {
-            lines.push(format!("{name}: {} more operations have not completed", stuck.len() - STUCK_TOLD));
         }
     }
     if finished.iter().any(|one| !one.stuck.is_empty()) {
