@@ -214,7 +214,7 @@ fn only_what_a_job_chose_may_stay_unverified() {
         run.jobs[0].verified = Some(Verified { written, checked, unchecked, ..Verified::default() });
         analyse::distrusted(&analyse::analyse(&run))
     };
-    for unchecked in [Unchecked::Stopped, Unchecked::Runtime, Unchecked::Failed] {
+    for unchecked in [Unchecked::Stopped, Unchecked::Runtime, Unchecked::Failed, Unchecked::Cached] {
         assert!(distrusted(9, 0, Some(unchecked)) && distrusted(9, 8, Some(unchecked)), "{unchecked:?}");
         assert!(distrusted(0, 0, Some(unchecked)) && !distrusted(0, 8, Some(unchecked)), "{unchecked:?}");
     }

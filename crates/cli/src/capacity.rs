@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use engine::gate::HELD_SHARE;
 use job::limits::{Capacity, Limit};
 use rustix::process::{Resource, getrlimit};
 
@@ -14,9 +15,11 @@ const RING_ENTRIES_MAX: u64 = 32_768;
 
 /// For workers with threads, buffers and open files.
 pub(crate) fn of_host() -> Capacity {
+    let descriptors = rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", Which::Hard);
     Capacity {
         threads: threads(),
-        descriptors: rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", Which::Hard),
+        held_files: descriptors.as_ref().map_or(0, |limit| limit.most / HELD_SHARE),
+        descriptors,
         mappings: number("/proc/sys/vm/max_map_count").map(|most| limit(most, "vm.max_map_count")),
         memory: memory(),
         address_space: address_space(),
@@ -51,16 +54,26 @@ fn threads() -> Option<Limit> {
         of_system("/proc/sys/kernel/threads-max", "kernel.threads-max"),
         of_system("/proc/sys/kernel/pid_max", "kernel.pid_max"),
         of_user,
-        of_cgroups("pids.max", "pids.current"),
+        of_cgroups("pids.max", |group| number(group.join("pids.current")).unwrap_or(0)),
     ])
 }
 
-/// Memory that can be used without taking it from other programs.
-fn memory() -> Option<Limit> {
+/// Memory that can be used without taking it from other programs: what is free, and caches that the kernel can drop.
+pub(crate) fn memory() -> Option<Limit> {
     let text = text("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    least([kib.map(|kib| limit(kib.saturating_mul(1024), "MemAvailable")), of_cgroups("memory.max", "memory.current")])
+    least([kib.map(|kib| limit(kib.saturating_mul(1024), "MemAvailable")), of_cgroups("memory.max", memory_used)])
+}
+
+/// Memory that a control group uses, without what the kernel can take from it: page cache, caches of inodes and the like.
+fn memory_used(group: &Path) -> u64 {
+    let stat = text(group.join("memory.stat")).unwrap_or_default();
+    let reclaimable = stat.lines().filter_map(|line| match line.split_once(' ')? {
+        ("inactive_file" | "active_file" | "slab_reclaimable", bytes) => bytes.trim().parse::<u64>().ok(),
+        _ => None,
+    });
+    number(group.join("memory.current")).unwrap_or(0).saturating_sub(reclaimable.sum())
 }
 
 /// What the process may still reserve (`ulimit -v`).
@@ -97,24 +110,26 @@ fn number(path: impl AsRef<Path>) -> Option<u64> {
 
 /// What a small file of the kernel says. It tells no size, and one read is less work than guessing it in steps.
 fn text(path: impl AsRef<Path>) -> Option<String> {
-    let mut bytes = [0; 4096];
+    let mut bytes = [0; 16384];
     let read = File::open(path).ok()?.read(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes[..read]).into_owned())
 }
 
 /// What is left of a limit of this process's control group or of one above it (version 2).
-fn of_cgroups(most: &str, current: &str) -> Option<Limit> {
+fn of_cgroups(most: &str, used: impl Fn(&Path) -> u64) -> Option<Limit> {
     let text = text("/proc/self/cgroup")?;
     let own = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let root = Path::new("/sys/fs/cgroup");
+    left_in(Path::new("/sys/fs/cgroup"), own, most, used)
+}
+
+/// What is left of a limit of the group `own` below `root`, or of one between them.
+fn left_in(root: &Path, own: &str, most: &str, used: impl Fn(&Path) -> u64) -> Option<Limit> {
     let own: PathBuf = root.join(own);
     let groups = own.ancestors().take_while(|group| group.starts_with(root));
-    let left = |group: &Path| {
+    least(groups.map(|group| {
         let file = group.join(most);
-        let left = number(&file)?.saturating_sub(number(group.join(current)).unwrap_or(0));
-        Some(limit(left, &file.display().to_string()))
-    };
-    least(groups.map(left))
+        Some(limit(number(&file)?.saturating_sub(used(group)), &file.display().to_string()))
+    }))
 }
 
 #[cfg(test)]
@@ -128,5 +143,24 @@ mod tests {
             assert!(known.as_ref().is_some_and(|limit| limit.most > 16 && !limit.source.is_empty()), "{host:?}");
         }
         assert!(of_models().threads.is_none() && of_models().memory.is_some());
+    }
+
+    #[test]
+    fn a_container_whose_page_cache_had_filled_its_limit_had_no_memory_left() {
+        let root = tempfile::tempdir().unwrap();
+        let own = root.path().join("pod/container");
+        std::fs::create_dir_all(&own).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(own.join(name), text).unwrap();
+        write("memory.max", "1000000\n");
+        write("memory.current", "999000\n");
+        write(
+            "memory.stat",
+            "anon 99000\nfile 850000\ninactive_file 700000\nactive_file 100000\nslab_reclaimable 50000\n",
+        );
+        std::fs::write(root.path().join("pod/memory.max"), "max\n").unwrap();
+        let left = || left_in(root.path(), "pod/container", "memory.max", memory_used).unwrap();
+        assert_eq!((left().most, left().source), (851_000, own.join("memory.max").display().to_string()));
+        std::fs::remove_file(own.join("memory.stat")).unwrap();
+        assert_eq!(left().most, 1000, "nothing is known to be reclaimable");
     }
 }

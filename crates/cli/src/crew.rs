@@ -8,12 +8,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use drive::{Ending, Stop};
+use engine::CallKind;
 use job::{Job, Plan};
 use record::StuckKind;
+use target::Kind;
 use units::Nanos;
 
 use crate::members::Member;
 use crate::shutdown;
+use crate::silence::{Devices, Silence, Waiting};
 use crate::worker::{self, Finished, Shared, Stuck, Trouble};
 
 /// Enough for the loop and the deepest call below it; the default of 2 MiB would do no harm but to `ulimit -v`.
@@ -52,8 +55,8 @@ pub(crate) struct Workers {
     pub(crate) shared: Shared,
     /// How long operations in flight are waited for after the runtime.
     pub(crate) grace: Duration,
-    /// How many requests the devices below the targets have completed. An `fsync` after the runtime may take minutes.
-    pub(crate) completed: Box<dyn Fn() -> u64 + Send + Sync>,
+    /// What is below the targets. An `fsync` after the runtime may take minutes, in which only devices show progress.
+    pub(crate) devices: Devices,
 }
 
 /// Runs all stages. Members that had no chance to begin, because the run was stopped, are left out.
@@ -70,7 +73,7 @@ pub(crate) fn run(crew: &Arc<Workers>, overseer: &mut dyn Overseer) -> Vec<Finis
             first,
             count: stage.len(),
             stop: Stop::new(),
-            gate: Gate::default(),
+            barrier: StartBarrier::default(),
             began: Instant::now(),
         });
         stage.run(&mut overseer, &mut finished);
@@ -123,11 +126,12 @@ fn turn_of(workers: usize, cpus: usize) -> Option<Nanos> {
     (SCHEDULED_TURN.mul_f64(workers_per_cpu) > 2 * ROUND).then(|| Nanos::new(turn.as_nanos() as u64))
 }
 
-/// Closed until everybody is ready. Who waits takes no lock, for which a thousand would have to queue as it opens.
+/// Holds workers until all of them are ready. Waiting takes no lock, for which a thousand threads would have to queue as it
+/// opens.
 #[derive(Default)]
-struct Gate(OnceLock<()>);
+struct StartBarrier(OnceLock<()>);
 
-impl Gate {
+impl StartBarrier {
     fn open(&self) {
         self.0.get_or_init(|| ());
     }
@@ -144,7 +148,7 @@ struct Stage {
     first: usize,
     count: usize,
     stop: Stop,
-    gate: Gate,
+    barrier: StartBarrier,
     began: Instant,
 }
 
@@ -177,7 +181,7 @@ impl Stage {
         let start = || {
             // Nobody listens only when the run is over anyway; the same holds below.
             let _ = sender.send(Message::Ready);
-            self.gate.wait();
+            self.barrier.wait();
         };
         let shared = &self.crew.shared;
         let run = || worker::run(member, self.job(member), shared, &self.stop, &start);
@@ -201,7 +205,7 @@ impl Stage {
         overseer: &mut Guarded<'_>,
         finished: &mut Vec<Finished>,
     ) {
-        let (mut awaited, mut stopped, mut devices) = (running.len(), None, None);
+        let (mut awaited, mut stopped, mut silence) = (running.len(), None, None);
         while !running.is_empty() {
             match receiver.recv_timeout(TICK) {
                 Ok(Message::Ready) => awaited -= 1,
@@ -216,12 +220,12 @@ impl Stage {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             if awaited == 0 {
-                self.gate.open();
+                self.barrier.open();
             }
             let wish = overseer.tick(finished);
             if wish != Wish::GoOn {
                 self.stop.set();
-                self.gate.open();
+                self.barrier.open();
             }
             let now = Instant::now();
             stopped = stopped.or_else(|| self.stop.is_set().then_some(now));
@@ -229,30 +233,36 @@ impl Stage {
             let past_end =
                 running.iter_mut().filter_map(|one| one.is_past_end(self, now, stopped).then_some(())).count();
             let past = past_end == running.len();
-            let is_over = past && self.is_silent(&running, &mut devices, now);
+            let is_over = past && self.is_silent(&running, &mut silence, now);
             if !running.is_empty() && (wish == Wish::Abandon || is_over) {
                 return self.abandon(running, receiver, finished);
             }
         }
     }
 
-    /// Whether neither workers nor devices have completed anything for the grace period, all workers being past their ends;
-    /// `devices` is what these had completed, and when that was first seen.
-    fn is_silent(&self, running: &[Running], devices: &mut Option<(u64, Instant)>, now: Instant) -> bool {
-        let completed = (self.crew.completed)();
-        let known = devices.filter(|(before, _)| *before == completed);
-        let (_, since) = *devices.insert(known.unwrap_or((completed, now)));
-        let is_over = |since: Instant| now.saturating_duration_since(since) > self.crew.grace;
-        is_over(since) && running.iter().all(|one| is_over(one.progressed))
+    fn waiting(&self, one: &Running) -> Waiting {
+        let call = self.crew.shared.board.seat(one.number).in_call().current();
+        let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(Kind::Sync | Kind::DataSync)));
+        Waiting { number: one.number, progressed: one.progressed, syncs }
+    }
+
+    /// Whether no worker is waited for any longer, all of them being past their ends.
+    fn is_silent(&self, running: &[Running], silence: &mut Option<Silence>, now: Instant) -> bool {
+        let Workers { devices, grace, .. } = &*self.crew;
+        let completed = devices.completed();
+        let silence = silence.get_or_insert_with(|| Silence::new(&completed, now));
+        silence.see(&completed, now);
+        running.iter().all(|one| silence.is_over(devices, &self.waiting(one), *grace, now))
     }
 
     /// Ends without waiting for what is in flight. Workers hand in their results as far as they can; of those that hang in
     /// a system call the results are what they had shown last.
     fn abandon(&self, mut running: Vec<Running>, receiver: &Receiver<Message>, finished: &mut Vec<Finished>) {
         // Before they are woken.
+        let since = Instant::now();
         let hanging: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
         self.stop.abandon();
-        self.gate.open();
+        self.barrier.open();
         engine::thread::abandon();
         let until = Instant::now() + HAND_IN;
         while !running.is_empty() && Instant::now() < until {
@@ -263,12 +273,14 @@ impl Stage {
                 finished.push(*one);
             }
         }
-        for one in &running {
-            let call = hanging.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
-            finished.push(self.without_answer(one, call));
-        }
         let least = STUCK_AFTER.min(nanos(self.crew.grace));
         finished.iter_mut().for_each(|one| one.stuck.retain(|stuck| stuck.waited >= least));
+        // Threads that were woken and have not answered are stuck, however short the time before.
+        for one in &running {
+            let call = hanging.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
+            let call = call.map(|call| Stuck { waited: call.waited + nanos(since.elapsed()), ..call });
+            finished.push(self.without_answer(one, call));
+        }
         if finished.iter().any(|one| !one.stuck.is_empty()) {
             shutdown::set_stuck();
         }

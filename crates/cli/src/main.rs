@@ -59,6 +59,7 @@ mod seeds;
 mod serve;
 mod shutdown;
 mod signals;
+mod silence;
 mod sim;
 mod source;
 mod suite;

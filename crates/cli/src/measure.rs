@@ -20,7 +20,7 @@ use crate::members::Member;
 use crate::overseer::{Moment, Overseer, Screen};
 use crate::results::{self, Frame, Scene, Stand};
 use crate::seeds::Seeds;
-use crate::shutdown::{self, attended};
+use crate::shutdown::{self, Unattended, attended, attended_for};
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
 use crate::worker::{self, Finished, Shared};
@@ -37,6 +37,9 @@ pub(crate) struct Request<'a> {
     /// Length of the intervals of which the results keep a series.
     pub(crate) interval: Nanos,
 }
+
+/// Looks at the targets after a run may take this long however short the grace period is.
+const AFTER_LEAST: Duration = Duration::from_secs(2);
 
 /// The usual length of intervals.
 pub(crate) const INTERVAL: Nanos = Nanos::from_secs(1);
@@ -116,11 +119,13 @@ pub(crate) fn measure(
             gate: Arc::clone(gate),
         };
         let (plan, members) = (request.plan.clone(), request.members.to_vec());
-        let completed = surroundings.completions();
-        crew::run(&Arc::new(Workers { plan, members, shared, grace: signals.grace(), completed }), &mut overseer)
+        let devices = surroundings.devices(request.members);
+        crew::run(&Arc::new(Workers { plan, members, shared, grace: signals.grace(), devices }), &mut overseer)
     };
     let surroundings = look_back(surroundings, request.plan, signals);
-    note_what_is_left(gate, signals);
+    if let Err(problem) = note_what_is_left(gate, signals) {
+        show.note(&problem);
+    }
     let signal = signals.end();
     let is_cut_short = signal.is_some() || finished.iter().any(|one| !one.stuck.is_empty());
     let stand = if is_cut_short { Stand::Interrupted } else { Stand::Over };
@@ -156,8 +161,8 @@ fn lay_out(
             let _ = sender.send((path.to_owned(), written, total));
         })
     };
-    let made = attended(signals, None, &mut tick, work);
-    made.unwrap_or_else(|| Err(unanswered("lay out", last.as_deref())))
+    let made = attended(signals, &mut tick, work);
+    made.unwrap_or_else(|why| Err(undone("lay out", last.as_deref(), &why)))
 }
 
 /// What the run stands on. A signal that comes meanwhile is for the run to see.
@@ -166,8 +171,8 @@ fn look_around(request: &Request<'_>, signals: &Signals) -> Result<Surroundings,
         return Ok(Surroundings::before(request.plan, request.members));
     }
     let (plan, members) = (request.plan.clone(), request.members.to_vec());
-    let seen = attended(signals, None, &mut || {}, move || Surroundings::before(&plan, &members));
-    seen.ok_or_else(|| unanswered("look at", None))
+    let seen = attended(signals, &mut || {}, move || Surroundings::before(&plan, &members));
+    seen.map_err(|why| undone("look at", None, &why))
 }
 
 /// Whether any job has a target that may not answer.
@@ -185,31 +190,55 @@ fn look_back(before: Surroundings, plan: &Plan, signals: &Signals) -> Surroundin
         surroundings.after();
         surroundings
     };
-    attended(signals, Some(signals.grace()), &mut || {}, look).unwrap_or(before)
+    attended_for(signals, most_after(signals), look).unwrap_or(before)
+}
+
+/// How long looks at the targets after a run may take.
+fn most_after(signals: &Signals) -> Duration {
+    signals.grace().max(AFTER_LEAST)
 }
 
 /// Has the gate note what the run left, so that the next run recognizes it.
-fn note_what_is_left(gate: &Arc<Gate>, signals: &Signals) {
+fn note_what_is_left(gate: &Arc<Gate>, signals: &Signals) -> Result<(), String> {
     if shutdown::is_stuck() || signals.is_urgent() {
-        return gate.abandon();
+        gate.abandon();
+        return Ok(());
     }
     if gate.is_empty() {
-        return;
+        return Ok(());
     }
     let finishing = Arc::clone(gate);
-    // Given up, it is over with the process.
-    let _ = attended(signals, Some(signals.grace()), &mut || {}, move || finishing.finish());
+    let noted = attended_for(signals, most_after(signals), move || finishing.finish());
+    noted.map(drop).map_err(|why| {
+        let why = match why {
+            Unattended::NoThread(error) => format!("no thread can be started: {error}"),
+            Unattended::GivenUp => "a file or device has not answered in time".to_owned(),
+        };
+        format!(
+            "what the run has written to is not noted: {why}; if the next run refuses it, permit it with \
+             --allow-overwrite=FILE or --allow-destroy=DEVICE"
+        )
+    })
 }
 
-fn unanswered(operation: &'static str, path: Option<&Path>) -> engine::Error {
-    engine::Error {
-        kind: engine::ErrorKind::Cancelled,
-        place: path.map_or_else(|| "the files of the jobs".to_owned(), |path| path.display().to_string()),
-        operation,
-        reason: "the device or filesystem does not answer".to_owned(),
-        errno: None,
-        remedy: Some("check the device or its server (see dmesg)".to_owned()),
-    }
+/// What was to be done to targets, and was not.
+fn undone(operation: &'static str, path: Option<&Path>, why: &Unattended) -> engine::Error {
+    let place = path.map_or_else(|| "the files of the jobs".to_owned(), |path| path.display().to_string());
+    let (kind, reason, errno, remedy) = match why {
+        Unattended::GivenUp => (
+            engine::ErrorKind::Cancelled,
+            "the device or filesystem does not answer".to_owned(),
+            None,
+            "check the device or its server (see dmesg)",
+        ),
+        Unattended::NoThread(error) => (
+            engine::ErrorKind::Engine,
+            format!("cannot start a thread: {error}"),
+            error.raw_os_error(),
+            "raise the limits of processes and memory (ulimit -u, -v)",
+        ),
+    };
+    engine::Error { kind, place, operation, reason, errno, remedy: Some(remedy.to_owned()) }
 }
 
 /// Makes records of what is on the board for those who show them.

@@ -357,19 +357,19 @@ fn page_of_repeats(series: &[Repeats]) -> String {
     report::html::page(&subjects.collect::<Vec<_>>())
 }
 
-/// Writes the results to every file and tells what cannot be written: how it ends after standard output was `said`.
-pub(crate) fn deliver(files: &mut [Output], said: Exit, write: impl Fn(&mut Output) -> Result<(), String>) -> Exit {
+/// Writes the results to every file and tells what cannot be written.
+fn deliver(files: &mut [Output], write: impl Fn(&mut Output) -> Result<(), String>) -> Exit {
     let unwritten = files.iter_mut().filter_map(|file| write(file).err());
-    unwritten.map(|problem| Exit::environment(&problem)).last().unwrap_or(said)
+    unwritten.map(|problem| Exit::environment(&problem)).last().unwrap_or(Exit::Good)
 }
 
-/// The same before `text` goes to standard output, whose reader may have stopped reading without closing it.
+/// Writes the results to every file before `text` goes to standard output, whose reader may have stopped reading without closing it.
 pub(crate) fn deliver_and_say(
     files: &mut [Output],
     text: &str,
     write: impl Fn(&mut Output) -> Result<(), String>,
 ) -> Exit {
-    match (deliver(files, Exit::Good, write), say(text)) {
+    match (deliver(files, write), say(text)) {
         (Exit::Good, said) => said,
         (undelivered, _) => undelivered,
     }

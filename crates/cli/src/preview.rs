@@ -237,7 +237,10 @@ pub(crate) fn failure(failure: &Failure, member: &Member, engine: Engine) -> Str
         OpKind::Sync => "fsync",
         OpKind::DataSync => "fdatasync",
     };
-    let place = format!("{what} of {} bytes at {} of {path}", decision.length, decision.offset);
+    let place = match decision.length {
+        0 => format!("{what} of {path}"),
+        bytes => format!("{what} of {bytes} bytes at {} of {path}", decision.offset),
+    };
     match &failure.cause {
         FailureCause::Errno(errno) => {
             let reason = std::io::Error::from_raw_os_error(*errno);

@@ -10,7 +10,7 @@ use crate::args::ReportOptions;
 use crate::exit::Exit;
 use crate::explain::open;
 use crate::keep::{SUITE, SWEEP};
-use crate::outputs::{self, Output, deliver, of_a_report, report_text};
+use crate::outputs::{Output, deliver_and_say, of_a_report, report_text};
 use crate::recall::{Recalled, is_file, recall_all};
 use crate::terminal::{Terminal, tell};
 
@@ -26,9 +26,8 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
     let subjects: Vec<Subject<'_>> = read.iter().map(Known::subject).collect();
     let opened = Output::open(&options.output, of_a_report(&subjects));
     let mut files = opened.map_err(|problem| Exit::usage(&problem))?;
-    let said =
-        if files.is_empty() { outputs::say(&report_text(&subjects, Terminal::stdout().style())) } else { Exit::Good };
-    Ok(deliver(&mut files, said, |file| file.write_report(&subjects)))
+    let text = if files.is_empty() { report_text(&subjects, Terminal::stdout().style()) } else { String::new() };
+    Ok(deliver_and_say(&mut files, &text, |file| file.write_report(&subjects)))
 }
 
 /// What a RUN turned out to be.

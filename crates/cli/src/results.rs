@@ -156,7 +156,7 @@ fn one<'a>(frame: &Frame<'a>, board: &Board, finished: &[Finished], member: &Mem
 fn verified(job: &Job, end: &Finished) -> Option<Verified> {
     let method = job.verify.method?;
     let ending = end.ending?;
-    let Verification { written, checked, mismatches, nonce } = end.verification;
+    let Verification { written, checked, mismatches, cached, nonce } = end.verification;
     let only_checks = job.verify.only || job.pattern.direction == Direction::Read;
     if written == 0 && !only_checks {
         return None;
@@ -169,6 +169,7 @@ fn verified(job: &Job, end: &Finished) -> Option<Verified> {
     let (unchecked, checked) = match ending {
         _ if job.engine.engine == Engine::Null => (Some(Unchecked::NullEngine), 0),
         _ if method == VerifyMethod::Null => (Some(Unchecked::NullMethod), 0),
+        _ if whole && cached => (Some(Unchecked::Cached), checked),
         _ if whole => (None, checked),
         _ if !only_checks && !job.verify.do_verify => (Some(Unchecked::DoVerify), checked),
         Ending::Stopped => (Some(Unchecked::Stopped), checked),

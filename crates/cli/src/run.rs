@@ -174,8 +174,13 @@ impl Session<'_> {
         };
         for round in 0..self.options.repeat.unwrap_or(1) {
             for (index, trial) in trials.iter().enumerate() {
-                if !self.taken.is_empty() && (self.signals.end().is_some() || shutdown::is_stuck()) {
-                    return None;
+                if !self.taken.is_empty() {
+                    if self.signals.end().is_some() {
+                        return None;
+                    }
+                    if shutdown::is_stuck() {
+                        return Some(self.ended_early(trials.len()));
+                    }
                 }
                 let taken = match ready.next().map_or_else(|| again(trial, round), Ok) {
                     Ok(ready) => self.take((index, trial), &ready, round),
@@ -188,6 +193,15 @@ impl Session<'_> {
             }
         }
         None
+    }
+
+    /// A target is stuck, so that nothing more is asked of any.
+    fn ended_early(&self, trials: usize) -> Exit {
+        let (done, all) = (self.taken.len(), trials * self.options.repeat.unwrap_or(1) as usize);
+        Exit::environment(&format!(
+            "ended after {done} of {all} runs: a file or device does not answer; check it or its server (see dmesg), or \
+             wait longer for it with --grace DURATION"
+        ))
     }
 
     /// Measures, and keeps what was measured.
@@ -325,13 +339,10 @@ pub(crate) fn failures(plan: &Plan, members: &[Member], finished: &[Finished]) -
             one.failures.iter().map(|failure| format!("{name}: {}", preview::failure(failure, member, engine))),
         );
         let stuck = results::stuck(plan, members, std::slice::from_ref(one));
-        lines.extend(stuck.iter().take(STUCK_TOLD).map(|stuck| format!("{name}: {}", report::stuck_line(stuck))));
+        lines.extend(report::stuck_lines(&stuck, STUCK_TOLD));
         let untold = one.summary.errors.saturating_sub(one.failures.len() as u64);
         if untold > 0 && !one.failures.is_empty() {
             lines.push(format!("{name}: {untold} more operations failed"));
-        }
-        if stuck.len() > STUCK_TOLD {
-            lines.push(format!("{name}: {} more operations have not completed", stuck.len() - STUCK_TOLD));
         }
     }
     if finished.iter().any(|one| !one.stuck.is_empty()) {

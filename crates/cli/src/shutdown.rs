@@ -21,6 +21,8 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 static BROKEN: AtomicBool = AtomicBool::new(false);
 /// A target has not answered within the grace period.
 static STUCK: AtomicBool = AtomicBool::new(false);
+/// A thread may hang in a target that was not waited for.
+static UNANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// How long clean-up may take where the process ends at once.
 const CLEAN_UP_MOST: Duration = Duration::from_secs(2);
@@ -94,7 +96,7 @@ pub(crate) fn end_now(exit: Exit) -> ! {
 fn exit_with(exit: Exit) -> ! {
     // The kernel keeps a process whose thread hangs in a device, and all its files with it. Readers of the results see
     // their end nevertheless.
-    if STUCK.load(Ordering::Relaxed)
+    if UNANSWERED.load(Ordering::Relaxed)
         && let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null")
     {
         let _ = rustix::stdio::dup2_stdout(&null);
@@ -111,6 +113,7 @@ pub(crate) fn is_stuck() -> bool {
 /// Takes note that a target has not answered.
 pub(crate) fn set_stuck() {
     STUCK.store(true, Ordering::Relaxed);
+    UNANSWERED.store(true, Ordering::Relaxed);
 }
 
 /// Why the user should report a panic, below its message.
@@ -135,37 +138,78 @@ pub(crate) fn panic_if_asked(place: &str) {
     }
 }
 
+/// Why work on a thread of its own has no result.
+#[derive(Debug)]
+pub(crate) enum Unattended {
+    /// No thread could be started for it.
+    NoThread(std::io::Error),
+    /// It was not waited for any longer. Its thread may hang in a target.
+    GivenUp,
+}
+
 /// Carries out work that may hang in a target on a thread of its own. Calls `tick` about fifty times a second meanwhile.
-/// Returns `None` where it was given up: after `most`, or as [`Signals::gives_up`] says.
+///
+/// # Errors
+///
+/// When no thread can be started, and when it is given up, as [`Signals::gives_up`] says: the target counts as stuck then.
 ///
 /// # Panics
 ///
-/// When the work panics, or no thread can be started.
+/// When the work panics.
 pub(crate) fn attended<T: Send + 'static>(
     signals: &Signals,
-    most: Option<Duration>,
     tick: &mut dyn FnMut(),
     work: impl FnOnce() -> T + Send + 'static,
-) -> Option<T> {
+) -> Result<T, Unattended> {
+    let done = on_own_thread(tick, &mut || signals.gives_up(), work);
+    if matches!(done, Err(Unattended::GivenUp)) {
+        set_stuck();
+    }
+    done
+}
+
+/// The same for work that the results do not depend on. It is given up after `most` as well. A target that is only slow
+/// is not stuck.
+///
+/// # Errors
+///
+/// As of [`attended`].
+///
+/// # Panics
+///
+/// When the work panics.
+pub(crate) fn attended_for<T: Send + 'static>(
+    signals: &Signals,
+    most: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Unattended> {
+    let began = Instant::now();
+    on_own_thread(&mut || {}, &mut || signals.gives_up() || began.elapsed() > most, work)
+}
+
+fn on_own_thread<T: Send + 'static>(
+    tick: &mut dyn FnMut(),
+    is_given_up: &mut dyn FnMut() -> bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Unattended> {
     let (sender, receiver) = mpsc::channel();
     let run = move || drop(sender.send(work()));
     let thread = std::thread::Builder::new().name("attended".into()).spawn(run);
-    let thread = thread.unwrap_or_else(|error| panic!("cannot start a thread: {error}"));
-    let began = Instant::now();
+    let thread = thread.map_err(Unattended::NoThread)?;
     loop {
         let outcome = receiver.recv_timeout(Duration::from_millis(20));
         tick();
         match outcome {
-            Ok(value) => return Some(value),
+            Ok(value) => return Ok(value),
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => return receiver.try_recv().ok(),
+                Ok(()) => return receiver.try_recv().map_err(|_| Unattended::GivenUp),
             },
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if signals.gives_up() || most.is_some_and(|most| began.elapsed() > most) {
-            set_stuck();
-            return None;
+        if is_given_up() {
+            UNANSWERED.store(true, Ordering::Relaxed);
+            return Err(Unattended::GivenUp);
         }
     }
 }
@@ -195,5 +239,15 @@ mod tests {
         assert_eq!(done.load(Ordering::Relaxed), 101);
         drop((at_exit, broken));
         assert_eq!(done.load(Ordering::Relaxed), 101);
+    }
+
+    /// Anything over 20 ms ended a series with `--grace 0`.
+    #[test]
+    fn a_slow_look_at_the_end_was_taken_for_a_stuck_target() {
+        let signals = Signals::install().expect("signals can be handled").with_grace(Duration::ZERO);
+        let slow = || std::thread::sleep(Duration::from_millis(200));
+        assert!(attended_for(&signals, Duration::from_secs(60), slow).is_ok());
+        assert!(matches!(attended_for(&signals, Duration::from_millis(1), slow), Err(Unattended::GivenUp)));
+        assert!(!is_stuck());
     }
 }

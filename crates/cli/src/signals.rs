@@ -137,11 +137,30 @@ impl State {
         while !self.concluding.load(Ordering::Relaxed) {
             let is_over = |since: Option<&Instant>, most| since.is_some_and(|since| since.elapsed() > most);
             if is_over(self.second.get(), SLACK) || is_over(self.first.get(), self.grace().saturating_add(SLACK)) {
-                tell("fathom: a file or device does not answer; ended without the results of what it interrupted\n");
+                shutdown::set_stuck();
+                tell_in_time(WITHOUT_RESULTS);
                 shutdown::end_now(Exit::Signal(signal));
             }
             std::thread::sleep(Duration::from_millis(50));
         }
+    }
+}
+
+/// What the watchdog says of whatever command it ends.
+const WITHOUT_RESULTS: &str = "fathom: ended by a signal without results: the command has not ended by itself in time; \
+    where a file or device does not answer, check it or its server (see dmesg)\n";
+/// How long the reader of standard error may take to be told so.
+const TELL_MOST: Duration = Duration::from_millis(500);
+
+/// Tells people something, unless the pipe to them is full.
+fn tell_in_time(text: &'static str) {
+    let (sender, told) = std::sync::mpsc::channel();
+    let telling = std::thread::Builder::new().name("last words".into()).spawn(move || {
+        tell(text);
+        let _ = sender.send(());
+    });
+    if telling.is_ok() {
+        let _ = told.recv_timeout(TELL_MOST);
     }
 }
 

@@ -12,12 +12,15 @@ use workload::FilePlan;
 
 use crate::members::Member;
 use crate::results::target_kind;
+use crate::silence::Devices;
 
 /// Observed before a run, and asked during it and after.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
     targets: BTreeMap<String, TargetFacts>,
     disks: Vec<Disk>,
+    /// Which device each file is on.
+    devices: BTreeMap<String, Number>,
 }
 
 #[derive(Clone)]
@@ -31,7 +34,7 @@ struct Disk {
 impl Surroundings {
     /// Looks at all files and devices of a run before it begins.
     pub(crate) fn before(plan: &Plan, members: &[Member]) -> Self {
-        let mut surroundings = Self { targets: BTreeMap::new(), disks: Vec::new() };
+        let mut surroundings = Self { targets: BTreeMap::new(), disks: Vec::new(), devices: BTreeMap::new() };
         for member in members {
             let job = &plan.jobs[member.job];
             match job.engine.engine {
@@ -78,7 +81,9 @@ impl Surroundings {
             cached_after: None,
         };
         self.targets.insert(path.to_owned(), facts);
-        if let Some(disk) = probe::disk_under(root(), place).filter(|_| disk_util)
+        let Some(disk) = probe::disk_under(root(), place) else { return };
+        self.devices.insert(path.to_owned(), disk.number);
+        if disk_util
             && self.disks.iter().all(|known| known.number != disk.number)
             && let Some(before) = probe::counters(root(), disk.number)
         {
@@ -86,12 +91,13 @@ impl Surroundings {
         }
     }
 
-    /// Counts the requests that the devices have completed.
-    pub(crate) fn completions(&self) -> Box<dyn Fn() -> u64 + Send + Sync> {
-        let numbers: Vec<Number> = self.disks.iter().map(|disk| disk.number).collect();
-        let completed =
-            |number: &Number| probe::counters(root(), *number).map_or(0, |seen| seen.read_ios + seen.write_ios);
-        Box::new(move || numbers.iter().map(completed).sum())
+    /// The devices below the files of each worker.
+    pub(crate) fn devices(&self, members: &[Member]) -> Devices {
+        let of = |member: &Member| {
+            let files = member.files.files.iter();
+            files.filter_map(|file| self.devices.get(&file.path).copied()).collect()
+        };
+        Devices::new(members.iter().map(of))
     }
 
     /// Looks at the files once more, at the end.
@@ -137,7 +143,7 @@ impl Disk {
 }
 
 /// Where `/sys` and `/proc` are.
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new("/")
 }
 

@@ -292,6 +292,32 @@ fn a_file_on_a_device_that_drops_all_writes_was_read_back_from_the_page_cache() 
     assert_eq!(codes, ["1 0"; ENGINES.len()]);
 }
 
+/// Its pages are mapped by another program, so that the kernel keeps them.
+#[test]
+fn blocks_that_were_read_back_from_the_page_cache_were_called_verified() {
+    let scratch = Scratch::new();
+    let line = "--filename=x --size=4m --rw=randwrite --ioengine=psync";
+    ours(&scratch, "run", line).expect_code(0);
+    let mut reader = fathom(words("run --no-record --progress=off --name=r --filename=x --size=4m --rw=read --bs=64k"));
+    let reader = Running::start(
+        reader.args(words("--ioengine=mmap --invalidate=0 --time_based --runtime=600")).current_dir(&scratch),
+    );
+    std::thread::sleep(Duration::from_millis(1000));
+    let cached = ours(&scratch, "run", line).expect_code(4).stdout;
+    let cached = cached.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in
+        ["1,024 of 1,024 written blocks checked, 0 mismatches", "the page cache could not be emptied", "direct=1"]
+    {
+        assert!(cached.contains(part), "{part}: {cached}");
+    }
+    let direct = ours(&scratch, "run", &format!("{line} --direct=1")).expect_code(0);
+    assert!(!direct.stdout.contains("not verified"), "{}", direct.stdout);
+    drop(reader);
+    ours(&scratch, "run", line).expect_code(0);
+    let fio = ours(&scratch, "fio", line).expect_code(0);
+    assert!(!fio.stdout.contains("page cache"), "fio reads back from the cache as well");
+}
+
 /// Blocks that are written several times, of several sizes, after trims, in several files.
 #[test]
 fn counts_of_blocks_are_honest() {

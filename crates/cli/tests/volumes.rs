@@ -20,10 +20,10 @@ fn files_of_volumes_that_cannot_be_read_are_refused_at_once() {
     assert!(made.success());
     for (name, said) in [
         ("latin.toml", "its line 2 is not UTF-8"),
-        ("sparse.toml", "longer than 1 MiB"),
+        ("sparse.toml", "it has more than 1 MiB"),
         ("directory.toml", "a directory"),
-        ("zero.toml", "no regular file"),
-        ("pipe.toml", "no regular file"),
+        ("zero.toml", "it has more than 1 MiB"),
+        ("pipe.toml", "it is a pipe that no program writes to"),
     ] {
         let error = refused(&path(name).display().to_string(), "--name=a --rw=randread --size=1m");
         assert!(error.contains(said) && error.contains("--on:1:1") && error.contains("help:"), "{error}");

@@ -82,6 +82,8 @@ pub struct Verification {
     pub checked: u64,
     /// Blocks that were not what was written.
     pub mismatches: u64,
+    /// Some may have been read back from a cache that could not be emptied.
+    pub cached: bool,
     /// The nonce in their headers, if they have any.
     pub nonce: Option<u32>,
 }

@@ -1,7 +1,7 @@
 //! One worker: an issuer, a meter, and what is in flight between them.
 
 use meter::{Direction, Meter, Sample};
-use target::{Completion, Kind, Op, Tag, Target};
+use target::{Completion, Kind, Op, Settled, Tag, Target};
 use units::Nanos;
 use workload::{Decision, Issuer, Next, OpKind};
 
@@ -50,6 +50,8 @@ pub struct Worker {
     /// Checked reads, and how many of them failed the check.
     checked: u64,
     mismatches: u64,
+    /// What was written stayed in a cache as it was read back.
+    cached: bool,
     failed_writes: u64,
     abandoned: Vec<Abandoned>,
     start: Nanos,
@@ -80,6 +82,7 @@ impl Worker {
             failures: Vec::new(),
             checked: 0,
             mismatches: 0,
+            cached: false,
             failed_writes: 0,
             abandoned: Vec::new(),
             start: Nanos::MAX,
@@ -126,6 +129,7 @@ impl Worker {
             written: issued.writes().saturating_sub(self.failed_writes),
             checked: self.checked,
             mismatches: self.mismatches,
+            cached: self.cached,
             nonce: issued.nonce(),
         }
     }
@@ -166,7 +170,7 @@ impl Worker {
             return;
         }
         let waited = |flight: &Flight| Abandoned { decision: flight.decision, waited: now.since(flight.started) };
-        self.abandoned = self.slots.flights().map(waited).collect();
+        self.abandoned.extend(self.slots.flights().map(waited));
         self.ending.get_or_insert(Ending::Stopped);
         self.ended = true;
         self.meter.end_phase(now);
@@ -275,6 +279,9 @@ impl Worker {
                 }
                 Next::IssueAnew(decision) => {
                     now = self.invalidate(target);
+                    if self.is_halted() {
+                        return self.drain(target, now);
+                    }
                     let intended = if self.policy.scheduled { decision.intended } else { now };
                     self.issue(target, Decision { intended, ..decision }, now);
                     issued += 1;
@@ -299,14 +306,34 @@ impl Worker {
     #[cold]
     fn invalidate<T: Target>(&mut self, target: &mut T) -> Nanos {
         target.turn_to(self.slots.first_tag());
-        for (file, region) in (0..).zip(self.issuer.regions()) {
-            if self.writer.is_some() && self.policy.settle_before_verify {
-                target.settle(file, region.start, region.length);
-            } else {
+        if self.writer.is_some() && self.policy.settle_before_verify {
+            self.settle(target);
+        } else {
+            for (file, region) in (0..).zip(self.issuer.regions()) {
                 target.invalidate(file, region.start, region.length);
             }
         }
         target.now()
+    }
+
+    /// Has the target write back what was written. Where that fails this is a failed `fdatasync`.
+    fn settle<T: Target>(&mut self, target: &mut T) {
+        let mut failed = Vec::new();
+        for (file, region) in (0..).zip(self.issuer.regions()) {
+            let began = target.now();
+            match target.settle(file, region.start, region.length) {
+                Ok(settled) => self.cached |= settled == Settled::Cached,
+                // Nothing in it is waited for any longer.
+                Err(EINTR) => {
+                    let decision = write_back(file, region.start, began);
+                    self.abandoned.push(Abandoned { decision, waited: target.now().since(began) });
+                }
+                Err(errno) => failed.push((write_back(file, region.start, began), errno)),
+            }
+        }
+        for (decision, errno) in failed {
+            self.fail(decision, FailureCause::Errno(errno), None);
+        }
     }
 
     #[inline(always)]
@@ -517,6 +544,12 @@ impl Worker {
         self.armed = instant;
         Wake::At(instant)
     }
+}
+
+/// What stands for writing a file back before it is read.
+fn write_back(file: u32, offset: u64, intended: Nanos) -> Decision {
+    let (kind, closing) = (OpKind::DataSync, true);
+    Decision { intended, offset, sequence: 0, length: 0, file, pass: 0, kind, checked: false, closing }
 }
 
 fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {

@@ -3,11 +3,11 @@
 use drive::{Ending, FailureCause, OnError, Policy, Stop, Unwatched, Verification, Watch, Worker, drive};
 use job::{Dialect, Job, Nowhere, parse_file_text};
 use meter::{Direction, Meter, Options, Summary};
-use target::Target;
 use target::testing::{Faults, Faulty, Invalidated, Memory, Model};
+use target::{Settled, Target};
 use units::Nanos;
 use units::random::Random;
-use workload::{FileExtent, Issuer, Layout};
+use workload::{FileExtent, Issuer, Layout, OpKind};
 
 const FILE_BYTES: u64 = 1 << 20;
 const LATENCY: Nanos = Nanos::from_micros(100);
@@ -575,6 +575,54 @@ fn what_was_written_when_the_runtime_was_over_was_never_read_back() {
     }
     assert_eq!(verified("rw=write do_verify=0 runtime=20ms", 0), (200, 0, 0, runtime));
     assert_eq!(verified("rw=write do_verify=0", 1000), (256, 0, 0, Some(Ending::Complete)));
+}
+
+/// A target whose caches stay, or whose write-back fails.
+struct Unsettled {
+    inner: Memory,
+    settled: Result<Settled, i32>,
+}
+
+impl Target for Unsettled {
+    fn now(&mut self) -> Nanos {
+        self.inner.now()
+    }
+    fn submit(&mut self, op: target::Op) {
+        self.inner.submit(op);
+    }
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
+        self.inner.wait(min, until, done);
+    }
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.inner.invalidate(file, offset, length);
+    }
+    fn settle(&mut self, _: u32, _: u64, _: u64) -> Result<Settled, i32> {
+        self.settled
+    }
+    fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
+        self.inner.buffer(tag)
+    }
+}
+
+/// Both were called verified.
+#[test]
+fn a_failed_write_back_and_a_cache_that_stayed_were_passed_over() {
+    let verified = |settled, go_on| {
+        let mut worker = worker_of(&job("rw=write verify=crc32c"), 0, |policy| {
+            policy.settle_before_verify = true;
+            policy.on_error.continue_on_write = go_on;
+        });
+        run(&mut worker, &mut Unsettled { inner: memory(1), settled });
+        let Verification { written, checked, cached, .. } = worker.verification();
+        let failures: Vec<_> = worker.failures().iter().map(|one| (one.decision.kind, one.cause.errno())).collect();
+        assert_eq!(written, 256);
+        (checked, cached, worker.ending(), failures)
+    };
+    assert_eq!(verified(Ok(Settled::Stored), false), (256, false, Some(Ending::Complete), vec![]));
+    assert_eq!(verified(Ok(Settled::Cached), false), (256, true, Some(Ending::Complete), vec![]));
+    let failed = vec![(OpKind::DataSync, 5)];
+    assert_eq!(verified(Err(5), false), (0, false, Some(Ending::Failed), failed.clone()));
+    assert_eq!(verified(Err(5), true), (256, false, Some(Ending::Complete), failed));
 }
 
 #[test]

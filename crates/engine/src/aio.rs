@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use target::{Completion, Kind, Op, Tag, Target};
+use target::{Completion, Kind, Op, Settled, Tag, Target};
 use units::Nanos;
 
 use crate::buffers::Buffers;
@@ -17,6 +17,7 @@ use crate::files::File;
 use crate::in_call::{Call, CallKind, InCall};
 use crate::inline;
 use crate::queue::{self, Queue};
+use crate::settle;
 use crate::setup::Setup;
 use crate::slots::Slots;
 use crate::thread;
@@ -325,8 +326,9 @@ impl Target for Aio {
         inline::invalidate(self.files.get(file as usize), offset, length);
     }
 
-    fn settle(&mut self, file: u32, offset: u64, length: u64) {
-        inline::settle(self.files.get(file as usize), offset, length);
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+        let file_at = self.files.get(file as usize);
+        self.in_call.settle(file, offset, self.clock.now(), || settle::settle(file_at, offset, length))
     }
 
     fn close(&mut self, file: u32) {

@@ -2,12 +2,13 @@
 
 use std::os::fd::RawFd;
 
-use target::{Kind, Op};
+use target::{Kind, Op, Settled};
 
 use crate::at_once::Perform;
 use crate::buffers::Buffers;
 use crate::files::File;
 use crate::inline;
+use crate::settle;
 
 /// One pair of system calls that read and write.
 pub(crate) trait Call {
@@ -138,8 +139,8 @@ impl<C: Call> Perform for Blocking<C> {
         inline::invalidate(self.files.get(file as usize), offset, length);
     }
 
-    fn settle(&self, file: u32, offset: u64, length: u64) {
-        inline::settle(self.files.get(file as usize), offset, length);
+    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+        settle::settle(self.files.get(file as usize), offset, length)
     }
 
     fn close(&mut self, file: u32) {

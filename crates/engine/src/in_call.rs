@@ -85,6 +85,14 @@ impl InCall {
         self.enter(Call { kind: CallKind::Operation(op.kind), file, offset, length, since });
     }
 
+    /// Carries out what writes a file back before it is read, recorded as an `fdatasync`.
+    pub(crate) fn settle<R>(&self, file: u32, offset: u64, since: Nanos, settle: impl FnOnce() -> R) -> R {
+        self.enter(Call { kind: CallKind::Operation(Kind::DataSync), file, offset, length: 0, since });
+        let result = settle();
+        self.leave();
+        result
+    }
+
     /// Records that the call has returned.
     #[inline]
     pub fn leave(&self) {
@@ -109,6 +117,17 @@ impl InCall {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A hang in it was reported as an unknown call.
+    #[test]
+    fn writing_back_before_verification_was_not_recorded() {
+        let seen = InCall::default();
+        let since = Nanos::from_secs(1);
+        let call = seen.settle(2, 4096, since, || seen.current());
+        let kind = CallKind::Operation(Kind::DataSync);
+        assert_eq!(call, Some(Call { kind, file: 2, offset: 4096, length: 0, since }));
+        assert_eq!(seen.current(), None);
+    }
 
     #[test]
     fn every_kind_is_read_back_as_it_was_recorded() {

@@ -36,21 +36,6 @@ pub(crate) fn invalidate(file: Option<&File>, offset: u64, length: u64) {
     let _ = file.map(|file| files::invalidate(file, offset, length));
 }
 
-/// Writes a file back and drops a part of it from the page cache. Errors are left to the reads that follow: what could
-/// not be written back is not what they bring.
-pub(crate) fn settle(file: Option<&File>, offset: u64, length: u64) {
-    let Some(file) = file else { return };
-    let was_closed = file.is_closed();
-    if let Ok(fd) = file.live_fd() {
-        // SAFETY: the call takes no memory.
-        retried(0, || unsafe { libc::fdatasync(fd) });
-    }
-    invalidate(Some(file), offset, length);
-    if was_closed {
-        file.close();
-    }
-}
-
 fn trim(file: &File, fd: RawFd, op: &Op) -> i32 {
     let bytes = i32::try_from(op.length).unwrap_or(i32::MAX);
     match file.kind() {

@@ -34,6 +34,7 @@ mod null;
 mod open;
 pub mod probe;
 mod queue;
+mod settle;
 mod setup;
 mod slots;
 pub mod thread;

@@ -3,7 +3,7 @@
 use std::io;
 use std::ptr::NonNull;
 
-use target::{Kind, Op};
+use target::{Kind, Op, Settled};
 
 use crate::at_once::Perform;
 use crate::buffers::Buffers;
@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, last_errno};
 use crate::fault;
 use crate::files::File;
 use crate::inline;
+use crate::settle;
 
 /// Mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
 ///
@@ -177,10 +178,10 @@ impl Perform for Mmap {
         inline::invalidate(self.mappings.get(file as usize).map(|mapping| &mapping.file), offset, length);
     }
 
-    fn settle(&self, file: u32, offset: u64, length: u64) {
-        let Some(mapping) = self.mappings.get(file as usize) else { return };
+    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+        let Some(mapping) = self.mappings.get(file as usize) else { return Ok(Settled::Stored) };
         mapping.let_go();
-        inline::settle(Some(&mapping.file), offset, length);
+        settle::settle(Some(&mapping.file), offset, length)
     }
 
     fn close(&mut self, file: u32) {

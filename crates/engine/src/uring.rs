@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Builder, IoUring, opcode, types};
-use target::{Completion, Kind, Op, Tag, Target};
+use target::{Completion, Kind, Op, Settled, Tag, Target};
 use units::Nanos;
 
 use crate::buffers::Buffers;
@@ -22,6 +22,7 @@ use crate::in_call::InCall;
 use crate::inline::{self, PUNCH};
 use crate::probe;
 use crate::queue::{self, Queue};
+use crate::settle;
 use crate::setup::Setup;
 use crate::slots::Slots;
 
@@ -326,8 +327,9 @@ impl Target for Uring {
         inline::invalidate(self.files.get(file as usize), offset, length);
     }
 
-    fn settle(&mut self, file: u32, offset: u64, length: u64) {
-        inline::settle(self.files.get(file as usize), offset, length);
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+        let file_at = self.files.get(file as usize);
+        self.in_call.settle(file, offset, self.clock.now(), || settle::settle(file_at, offset, length))
     }
 
     fn close(&mut self, file: u32) {

@@ -31,6 +31,8 @@ pub enum Unchecked {
     NullMethod,
     /// `ioengine=null`, which keeps no data.
     NullEngine,
+    /// Blocks were read back while a cache that could not be emptied held them.
+    Cached,
     /// There was nothing to read.
     Nothing,
     /// Reads failed, or the job did.

@@ -44,7 +44,7 @@ pub use own::json;
 pub use paint::Tone;
 pub use repeats::{Repeats, repeats_csv, repeats_json, repeats_markdown, repeats_text};
 pub use sheet::{Sheet, Style};
-pub use stuck::stuck_line;
+pub use stuck::stuck_lines;
 pub use tables::{csv, csv_of, markdown, markdown_of, open_metrics, open_metrics_of};
 pub use text::text;
 pub use words::findings_markdown;

@@ -4,8 +4,7 @@ use record::{StuckKind, StuckOperation};
 use units::Nanos;
 
 /// `read of 4096 bytes at 8192 of /dev/sdx has not completed after 12.3 s`.
-#[must_use]
-pub fn stuck_line(stuck: &StuckOperation) -> String {
+fn stuck_line(stuck: &StuckOperation) -> String {
     let file = if stuck.file.is_empty() { "its target" } else { &stuck.file };
     let what = match stuck.kind {
         StuckKind::Read | StuckKind::Write | StuckKind::Trim => {
@@ -17,7 +16,15 @@ pub fn stuck_line(stuck: &StuckOperation) -> String {
     format!("{what} has not completed after {}", Nanos::new(stuck.waited_ns))
 }
 
-/// How many stuck operations are listed one by one; more are counted.
+/// Lists stuck operations with the names of their jobs, at most so many; the others are counted in a last line.
+#[must_use]
+pub fn stuck_lines(stuck: &[StuckOperation], most: usize) -> Vec<String> {
+    let listed = stuck.iter().take(most).map(|stuck| format!("{}: {}", stuck.job, stuck_line(stuck)));
+    let more = stuck.len().checked_sub(most).filter(|more| *more > 0);
+    listed.chain(more.map(|more| format!("{more} more operations have not completed"))).collect()
+}
+
+/// How many stuck operations a document lists one by one.
 pub(crate) const LISTED_MOST: usize = 8;
 
 #[cfg(test)]
@@ -38,5 +45,14 @@ mod tests {
         assert_eq!(stuck_line(&open), "open of /dev/sdx has not completed after 12.3 s");
         let unknown = StuckOperation { kind: StuckKind::Unknown, file: String::new(), ..stuck };
         assert_eq!(stuck_line(&unknown), "a system call on its target has not completed after 12.3 s");
+    }
+
+    #[test]
+    fn what_is_not_listed_is_counted() {
+        let stuck = vec![StuckOperation { job: "a".to_owned(), ..StuckOperation::default() }; 3];
+        let lines = stuck_lines(&stuck, 2);
+        assert!(lines.len() == 3 && lines[1].starts_with("a: "), "{lines:?}");
+        assert_eq!(lines[2], "1 more operations have not completed");
+        assert_eq!((stuck_lines(&stuck, 3).len(), stuck_lines(&[], 3).len()), (3, 0));
     }
 }

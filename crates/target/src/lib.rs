@@ -74,6 +74,15 @@ pub struct Completion {
     pub result: i32,
 }
 
+/// Where later reads come from once what was written has been written back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// From where it is stored.
+    Stored,
+    /// In part from a cache that could not be emptied.
+    Cached,
+}
+
 /// Where operations go.
 ///
 /// A target is used by one thread. It may hold operations back after [`Target::submit`] so that many go to the
@@ -117,8 +126,13 @@ pub trait Target {
 
     /// Like [`Target::invalidate`], after what was written has been written back: later reads bring what is stored and not
     /// what is cached. With operations in flight, what they write may stay cached.
-    fn settle(&mut self, file: u32, offset: u64, length: u64) {
+    ///
+    /// # Errors
+    ///
+    /// The error number of the write-back: what was written is not stored.
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
         self.invalidate(file, offset, length);
+        Ok(Settled::Stored)
     }
 
     /// Nothing is submitted to this file for now: what it holds can go, and is had again when it is needed. What is

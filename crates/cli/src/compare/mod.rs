@@ -8,7 +8,7 @@ use report::compare::{self as page, Document};
 
 use crate::args::PageFormat;
 use crate::exit::Exit;
-use crate::outputs::{OF_A_COMPARISON, Output, deliver, say};
+use crate::outputs::{OF_A_COMPARISON, Output, deliver_and_say};
 use crate::refusal::Refusal;
 use crate::terminal::{Terminal, tell};
 use args::{CompareOptions, FailOn};
@@ -30,13 +30,13 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     let document = Document::new(baseline.named(), candidate.named(), settings, comparison);
     let shown = [baseline.shown("baseline"), candidate.shown("candidate")].concat();
     let mut files = Output::open(&options.output, OF_A_COMPARISON).map_err(|problem| Exit::usage(&problem))?;
-    let said = say(&match options.format {
+    let text = match options.format {
         PageFormat::Text => page::text(&document, Terminal::stdout().style()),
         PageFormat::Json => page::json(&document),
         PageFormat::Md => page::markdown(&document),
-    });
+    };
     let runs: Vec<Subject<'_>> = shown.iter().map(RunShown::subject).collect();
-    let end = deliver(&mut files, said, |file| file.write_comparison(&document, &runs));
+    let end = deliver_and_say(&mut files, &text, |file| file.write_comparison(&document, &runs));
     Ok(if end == Exit::Good && failed { Exit::Failed } else { end })
 }
 

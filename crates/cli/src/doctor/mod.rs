@@ -10,7 +10,7 @@ use report::Diagnosis;
 
 use crate::args::{DoctorOptions, PageFormat};
 use crate::exit::Exit;
-use crate::outputs::{DOCUMENTS, Output, deliver, say};
+use crate::outputs::{DOCUMENTS, Output, deliver_and_say, say};
 use crate::refusal::Refusal;
 use crate::terminal::Terminal;
 
@@ -33,8 +33,8 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     };
     let subjects = subjects.into_iter().map(examined).collect();
     let diagnosis = Diagnosis { subjects, host: found_of_host, purpose: options.purpose() };
-    let said = say(&document(&diagnosis, options));
-    Ok(deliver(&mut files, said, |file| file.write_diagnosis(&diagnosis)))
+    let text = document(&diagnosis, options);
+    Ok(deliver_and_say(&mut files, &text, |file| file.write_diagnosis(&diagnosis)))
 }
 
 /// What standard output carries.

@@ -16,7 +16,7 @@ use report::Explained;
 use crate::args::{ExplainOptions, PageFormat};
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::outputs::{DOCUMENTS, Output, deliver, say};
+use crate::outputs::{DOCUMENTS, Output, deliver_and_say, say};
 use crate::recall::{is_file, recall_all};
 use crate::signals::Signals;
 use crate::terminal::Terminal;
@@ -35,9 +35,9 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    let said = say(&document(&explained, options.format));
+    let text = document(&explained, options.format);
     diagnostics::print(&words.unreadable);
-    Ok(deliver(&mut files, said, |file| file.write_explanations(&explained)))
+    Ok(deliver_and_say(&mut files, &text, |file| file.write_explanations(&explained)))
 }
 
 /// What standard output carries.

@@ -14,7 +14,7 @@ use crate::compare::comparable;
 use crate::compare::sides::{RunSet, overwritten};
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::outputs::{DOCUMENTS, Output, deliver, say};
+use crate::outputs::{DOCUMENTS, Output, deliver_and_say};
 use crate::refusal::Refusal;
 use crate::terminal::Terminal;
 use args::GateOptions;
@@ -33,12 +33,12 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
     let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
     let junit = options.junit.as_deref().map(Output::junit).transpose().map_err(|problem| Exit::usage(&problem))?;
     files.extend(junit);
-    let said = say(&match options.format {
+    let text = match options.format {
         PageFormat::Text => page::text(&document, Terminal::stdout().style()),
         PageFormat::Json => page::json(&document),
         PageFormat::Md => page::markdown(&document),
-    });
-    let end = deliver(&mut files, said, |file| file.write_gate(&document));
+    };
+    let end = deliver_and_say(&mut files, &text, |file| file.write_gate(&document));
     Ok(if end == Exit::Good { exit(&document) } else { end })
 }
 

@@ -1,7 +1,7 @@
 //! The volumes that jobs name.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::path::Path;
 
 use job::limits::Capacity;
 use job::{Diagnostic, Engine, Job, Place, Plan};
@@ -11,7 +11,9 @@ use workload::{FileFact, FilePlan, WorkloadError};
 
 use crate::capacity;
 use crate::diagnostics;
+use crate::input;
 use crate::members::Ground;
+use crate::terminal;
 
 /// How the volume itself is called where a job names no file.
 const WHOLE_VOLUME: &str = "/dev/modelled";
@@ -83,9 +85,6 @@ pub(super) fn look_up_all(words: &[&str]) -> Result<Vec<Spec>, Vec<Problem>> {
     Ok(resolved.into_iter().map(|volume| volume.spec).collect())
 }
 
-/// A file of volumes, or of a suite, is no longer than this.
-const FILE_MAX: u64 = 1 << 20;
-
 /// The text of a file of volumes.
 pub(crate) fn read_file(path: &str) -> Result<String, String> {
     read_text(path, "file of volumes")
@@ -94,17 +93,7 @@ pub(crate) fn read_file(path: &str) -> Result<String, String> {
 /// The text of a small file, which is called `what` where it cannot be read.
 pub(crate) fn read_text(path: &str, what: &str) -> Result<String, String> {
     let cannot = |why: &str| format!("the {what} {path} cannot be read: {why}");
-    // Opening a pipe would wait for somebody to write, and a device may never end.
-    let facts = std::fs::metadata(path).map_err(|error| cannot(&error.to_string()))?;
-    if !facts.is_file() {
-        return Err(cannot(if facts.is_dir() { "it is a directory" } else { "it is no regular file" }));
-    }
-    let file = std::fs::File::open(path).map_err(|error| cannot(&error.to_string()))?;
-    let mut bytes = Vec::new();
-    file.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error.to_string()))?;
-    if bytes.len() as u64 > FILE_MAX {
-        return Err(cannot("it is longer than 1 MiB"));
-    }
+    let bytes = input::read(Path::new(path), input::SMALL).map_err(|error| cannot(&terminal::why(&error)))?;
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..good].split(|byte| *byte == b'\n').count();

@@ -50,13 +50,13 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    let said = outputs::say(&match options.format {
+    let text = match options.format {
         PlanFormat::Text => page::text(&answer, Terminal::stdout().style(), options.explain),
         PlanFormat::Md => tables::markdown(&answer),
         PlanFormat::Csv => tables::csv(&answer),
         PlanFormat::Json => tables::json(&answer),
-    });
-    Ok(outputs::deliver(&mut files, said, |file| file.write_plan(&answer, options.explain)))
+    };
+    Ok(outputs::deliver_and_say(&mut files, &text, |file| file.write_plan(&answer, options.explain)))
 }
 
 fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> Answer {

@@ -59,7 +59,7 @@ fn mount(fuse: std::os::fd::OwnedFd, known: &Known, export: usize) -> Result<Mou
 ///
 /// # Errors
 /// The system's refusal, with its remedy; then nothing is left of any.
-pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<Held, String> {
+pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
     let mut devices = Vec::new();
     let mut drafts = drafts.into_iter();
     while let Some(draft) = drafts.next() {
@@ -72,17 +72,17 @@ pub(super) fn attach(drafts: Vec<DeviceDraft>) -> Result<Held, String> {
             }
         }
     }
-    Ok(Held::new(devices))
+    Ok(HeldDevices::new(devices))
 }
 
 /// Devices that are removed once, by the first thread that ends the process.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct HeldDevices {
     devices: Arc<Mutex<Vec<Device>>>,
     clean_up: Option<CleanUp>,
 }
 
-impl Held {
+impl HeldDevices {
     pub(super) fn new(devices: Vec<Device>) -> Self {
         let devices = Arc::new(Mutex::new(devices));
         let ours = Arc::clone(&devices);

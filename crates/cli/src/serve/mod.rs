@@ -30,7 +30,7 @@ use crate::args::Progress;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
-use crate::outputs::{self, OF_A_SERVER, Output, deliver};
+use crate::outputs::{self, OF_A_SERVER, Output, deliver_and_say};
 use crate::refusal::Refusal;
 use crate::safety;
 use crate::shutdown;
@@ -108,14 +108,14 @@ fn progress(options: &ServeOptions) -> Progress {
 
 /// Tells what was done. Standard output belongs to the command where there is one, unless a format was asked for.
 fn conclude(options: &ServeOptions, served: &Served, files: &mut [Output], exit: Exit) -> Exit {
-    let said = match (options.format, &options.run) {
-        (None, Some(_)) => {
-            tell(&served.text());
-            Exit::Good
-        }
-        (format, _) => outputs::say(&served.document(format.unwrap_or(ServeFormat::Text))),
-    };
-    match (exit, deliver(files, said, |file| file.write_served(served))) {
+    let of_command = options.format.is_none() && options.run.is_some();
+    let document = || served.document(options.format.unwrap_or(ServeFormat::Text));
+    let text = if of_command { String::new() } else { document() };
+    let delivered = deliver_and_say(files, &text, |file| file.write_served(served));
+    if of_command {
+        tell(&served.text());
+    }
+    match (exit, delivered) {
         (Exit::Good, delivered) => delivered,
         (exit, _) => exit,
     }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use engine::block::DeviceDraft;
 
 use super::child::Running;
-use super::devices::{self, Held};
+use super::devices::{self, HeldDevices};
 use crate::terminal::{tell, why};
 
 /// All that is to be done then.
@@ -21,7 +21,7 @@ pub(super) struct Opening {
 /// An open server.
 #[derive(Default)]
 pub(super) struct Opened {
-    pub(super) devices: Held,
+    pub(super) devices: HeldDevices,
     pub(super) child: Option<Running>,
 }
 

@@ -91,9 +91,6 @@ pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &Gate) ->
 
 /// More would push out everything else on the host, or end this process.
 fn half_of_what_is_free() -> u64 {
-    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()
-    });
-    available.map_or_else(|| probe::host(Path::new("/")).memory_bytes, |kib| kib * 1024) / 2
+    let free = crate::capacity::memory().map(|limit| limit.most);
+    free.unwrap_or_else(|| probe::host(Path::new("/")).memory_bytes) / 2
 }

@@ -51,7 +51,7 @@ use permit::Held;
 /// Where `/sys` and `/proc` are.
 const ROOT: &str = "/";
 /// The greatest share of this process's descriptors that regular files are held by; the rest are known by their inodes.
-const HELD_SHARE: u64 = 4;
+pub const HELD_SHARE: u64 = 4;
 
 /// What is permitted beyond what is safe.
 #[derive(Clone, Debug, Default)]

@@ -49,7 +49,7 @@ pub const FILES_MAX: u64 = 1 << 20;
 /// Operations in flight of all workers together.
 pub const IN_FLIGHT_MAX: u64 = 1 << 24;
 
-/// Days that `startdelay` and `ramp_time` may last.
+/// Days that `startdelay`, `ramp_time` and each `thinktime` may last.
 pub const DELAY_DAYS_MAX: u64 = 366;
 
 /// Leaves out what is more than [`PROBLEMS_MAX`] errors or warnings, and says how many.

@@ -46,6 +46,8 @@ pub struct Capacity {
     pub threads: Option<Limit>,
     /// Files that the process may have open.
     pub descriptors: Option<Limit>,
+    /// Files that are held open beside the workers at most, so that nothing else happens to what is written.
+    pub held_files: u64,
     /// Memory mappings that the process may have.
     pub mappings: Option<Limit>,
     /// Memory in bytes that can be used without taking it from others.
@@ -123,6 +125,20 @@ fn files(job: &Job) -> u64 {
     (job.files.filenames.len() as u64).max(u64::from(job.files.nrfiles)).max(1)
 }
 
+/// Files of all jobs that may write. Clones share files that are named, and have other files of their own.
+fn held_files(plan: &Plan) -> u64 {
+    let of = |job: &Job| {
+        let (direction, on_files) = (job.pattern.direction, !matches!(job.engine.engine, Engine::Null | Engine::Model));
+        let writes = on_files && (direction.writes() || direction.trims()) && !job.verify.only;
+        match job.files.filenames.len() as u64 {
+            _ if !writes => 0,
+            0 => u64::from(job.grouping.numjobs).saturating_mul(files(job)),
+            named => named,
+        }
+    };
+    plan.jobs.iter().map(of).fold(0, u64::saturating_add)
+}
+
 /// Bytes of one buffer.
 fn buffer_bytes(job: &Job) -> u64 {
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
@@ -150,7 +166,7 @@ struct Rule {
     /// How much of it a job needs.
     needed: fn(&Needs) -> u64,
     /// How much of it the process has in use anyway.
-    own: u64,
+    own: fn(&Plan, &Capacity) -> u64,
     show: fn(u64) -> String,
     what: &'static str,
     /// The option to change, by the part of the need that it sets.
@@ -165,7 +181,7 @@ static RULES: [Rule; 8] = [
         code: "too-many-workers",
         limit: |_| constant(WORKERS_MAX),
         needed: |needs| needs.workers,
-        own: 0,
+        own: |_, _| 0,
         show: count,
         what: "workers",
         option: |_, _| "numjobs",
@@ -176,7 +192,7 @@ static RULES: [Rule; 8] = [
         code: "too-many-workers",
         limit: |capacity| capacity.threads.clone(),
         needed: |needs| needs.workers,
-        own: 0,
+        own: |_, _| 0,
         show: count,
         what: "threads",
         option: |_, _| "numjobs",
@@ -187,7 +203,7 @@ static RULES: [Rule; 8] = [
         code: "too-many-files",
         limit: |_| constant(FILES_MAX),
         needed: |needs| needs.files,
-        own: 0,
+        own: |_, _| 0,
         show: count,
         what: "files",
         option: files_option,
@@ -198,7 +214,7 @@ static RULES: [Rule; 8] = [
         code: "too-many-files",
         limit: |capacity| capacity.descriptors.clone(),
         needed: |needs| needs.descriptors,
-        own: OWN_DESCRIPTORS,
+        own: |plan, capacity| OWN_DESCRIPTORS + held_files(plan).min(capacity.held_files),
         show: count,
         what: "open files",
         option: files_option,
@@ -209,7 +225,7 @@ static RULES: [Rule; 8] = [
         code: "too-many-in-flight",
         limit: |_| constant(IN_FLIGHT_MAX),
         needed: |needs| needs.in_flight,
-        own: 0,
+        own: |_, _| 0,
         show: count,
         what: "operations in flight",
         option: |job, _| many(job, "iodepth", depth(job)),
@@ -220,7 +236,7 @@ static RULES: [Rule; 8] = [
         code: "too-many-workers",
         limit: |capacity| capacity.mappings.clone(),
         needed: |needs| needs.mappings,
-        own: OWN_MAPPINGS,
+        own: |_, _| OWN_MAPPINGS,
         show: count,
         what: "memory mappings",
         option: |_, _| "numjobs",
@@ -231,7 +247,7 @@ static RULES: [Rule; 8] = [
         code: "too-much-memory",
         limit: |capacity| capacity.memory.clone(),
         needed: Needs::memory_bytes,
-        own: 0,
+        own: |_, _| 0,
         show: bytes,
         what: "of memory",
         option: memory_option,
@@ -242,7 +258,7 @@ static RULES: [Rule; 8] = [
         code: "too-much-memory",
         limit: |capacity| capacity.address_space.clone(),
         needed: Needs::address_bytes,
-        own: 0,
+        own: |_, _| 0,
         show: bytes,
         what: "of address space",
         option: memory_option,
@@ -256,7 +272,7 @@ static MAPS: Rule = Rule {
     code: "too-much-memory",
     limit: |capacity| capacity.memory.clone(),
     needed: Needs::memory_bytes,
-    own: 0,
+    own: |_, _| 0,
     show: bytes,
     what: "of memory for maps of their blocks",
     option: |_, _| "size",
@@ -338,7 +354,14 @@ fn alone(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
             tell(index, "iodepth", "too-many-in-flight", message, remedy);
         }
         let most = Nanos::from_secs(DELAY_DAYS_MAX * 86_400);
-        for (option, time) in [("startdelay", job.extent.startdelay.1), ("ramp_time", job.extent.ramp_time)] {
+        let (extent, pace) = (&job.extent, &job.pace);
+        for (option, time) in [
+            ("startdelay", extent.startdelay.1),
+            ("ramp_time", extent.ramp_time),
+            ("thinktime", pace.thinktime),
+            ("thinktime_spin", pace.thinktime_spin),
+            ("thinktime_iotime", pace.thinktime_iotime),
+        ] {
             if time > most {
                 let message = format!("job `{}`: {option} is {time}, longer than {DELAY_DAYS_MAX} days", job.name);
                 tell(index, option, "too-long", message, &format!("write for example `{option}=10s`"));
@@ -369,7 +392,7 @@ fn largest_stage(plan: &Plan, needs: &[Needs], needed: fn(&Needs) -> u64) -> std
 
 fn exceeding(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Rule) -> Option<Excess> {
     let limit = (rule.limit)(capacity)?;
-    let sum = parts.iter().map(|(_, needed)| *needed).fold(rule.own, u64::saturating_add);
+    let sum = parts.iter().map(|(_, needed)| *needed).fold((rule.own)(plan, capacity), u64::saturating_add);
     if sum <= limit.most {
         return None;
     }

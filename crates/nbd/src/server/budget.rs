@@ -6,16 +6,15 @@
 //! * Each connection has a *share* reserved for it. A connection for which no share is left is refused.
 //! * Beyond its share a connection takes from a common *pool* as much as its client has shown that it reads. A client that
 //!   reads no replies stays at little more than its share, so that many of them leave the pool to others.
-//! * A request that fits into neither is granted an *advance* while nothing else of its connection is in flight. Advances
-//!   are granted in the order in which they were asked for; the largest request always fits. Where others wait for an
+//! * A request that fits into neither is granted an *advance* while nothing else of its connection is in flight; the
+//!   largest request always fits. Advances are granted in the order of [`AdvanceQueue`]. Where others wait for an
 //!   advance, its holder has to move its bytes or is disconnected.
 //!
 //! Requests of clients that have left keep their memory until they end, and are counted until then.
 
-use std::collections::VecDeque;
-
 use units::Nanos;
 
+use super::advance_queue::AdvanceQueue;
 use super::slots::Ticket;
 
 /// What a request takes besides its bytes: its entries in the server, the store and the model.
@@ -61,7 +60,7 @@ pub(super) struct Budget {
     /// Requests in flight of clients that have left.
     orphaned: u64,
     /// Connections that wait for an advance.
-    waiting: VecDeque<Ticket>,
+    waiting: AdvanceQueue,
     /// Whether the first of those should try again.
     wake: bool,
 }
@@ -96,7 +95,7 @@ impl Budget {
             advances_most: bytes / 32 * 9,
             advances_used: 0,
             orphaned: 0,
-            waiting: VecDeque::new(),
+            waiting: AdvanceQueue::default(),
             wake: false,
         }
     }
@@ -134,10 +133,15 @@ impl Budget {
     pub(super) fn leave(&mut self, account: &mut Account, client: u32, orphaned: u64) {
         self.connections -= 1;
         self.end(account, orphaned);
-        if account.waits {
-            let first = self.waiting.front().is_some_and(|ticket| ticket.client == client);
-            self.waiting.retain(|ticket| ticket.client != client);
-            self.wake |= first;
+        self.stop_waiting(account, client);
+    }
+
+    /// A connection no longer needs the advance that it may be waiting for.
+    #[inline]
+    fn stop_waiting(&mut self, account: &mut Account, client: u32) {
+        if std::mem::take(&mut account.waits) {
+            self.waiting.remove(client);
+            self.wake |= !self.waiting.is_empty();
         }
     }
 
@@ -168,26 +172,31 @@ impl Budget {
         account.pooled = pooled;
     }
 
+    /// Whether a connection may hold `held` bytes: within its window or, where nothing of it is in flight, by an advance.
+    #[inline]
+    pub(super) fn grants(&mut self, account: &mut Account, ticket: Ticket, held: u64, is_idle: bool) -> bool {
+        if held <= self.window(account) {
+            // It may have been waiting for an advance before the pool was free.
+            self.stop_waiting(account, ticket.client);
+            return true;
+        }
+        is_idle && self.advance(account, ticket, held)
+    }
+
     /// Grants a connection with nothing in flight an advance with which it may hold `held` bytes, or lets it wait.
     #[cold]
-    pub(super) fn advance(&mut self, account: &mut Account, ticket: Ticket, held: u64) -> bool {
+    fn advance(&mut self, account: &mut Account, ticket: Ticket, held: u64) -> bool {
         let more = held.saturating_sub(account.share + account.advance);
-        let turn = self.waiting.front().is_none_or(|first| *first == ticket);
+        let turn = self.waiting.first().is_none_or(|first| first == ticket);
         let fits = self.advances_used + more <= self.advances_most || self.advances_used == account.advance;
         if turn && fits {
-            if std::mem::take(&mut account.waits) {
-                self.waiting.pop_front();
-                self.wake |= !self.waiting.is_empty();
-            }
+            self.waiting.grant(ticket);
+            self.wake |= std::mem::take(&mut account.waits) && !self.waiting.is_empty();
             self.advances_used += more;
             account.advance += more;
         } else if !account.waits {
             account.waits = true;
-            // A client that is known to read is soon done.
-            match account.earned {
-                0 => self.waiting.push_back(ticket),
-                _ => self.waiting.push_front(ticket),
-            }
+            self.waiting.push(ticket, account.earned > 0);
         }
         turn && fits
     }
@@ -205,7 +214,7 @@ impl Budget {
     /// The connection that should ask again for its advance.
     #[inline]
     pub(super) fn next_waiting(&mut self) -> Option<Ticket> {
-        if std::mem::take(&mut self.wake) { self.waiting.front().copied() } else { None }
+        if std::mem::take(&mut self.wake) { self.waiting.first() } else { None }
     }
 
     /// Whether a connection waits for an advance.
@@ -248,6 +257,7 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
+    use super::super::advance_queue::OVERTAKEN_MOST;
     use super::*;
 
     const MIB: u64 = 1 << 20;
@@ -326,6 +336,57 @@ mod tests {
         assert!(!budget.advance(&mut new, ticket(1), most) && !budget.advance(&mut known, ticket(2), most));
         budget.return_advance(&mut holder);
         assert_eq!(budget.next_waiting(), Some(ticket(2)));
+    }
+
+    #[test]
+    fn a_client_whose_request_fits_by_now_kept_all_others_waiting() {
+        let mut budget = Budget::new(256 * MIB, 0, false);
+        let [mut busy, mut holder, mut first, mut second] = [0; 4].map(|_| Account::new(&budget, 0));
+        busy.earn(u64::MAX >> 1);
+        first.earn(u64::MAX >> 1);
+        for _ in 0..20 {
+            let window = budget.window(&busy);
+            budget.settle(&mut busy, window);
+        }
+        let most = 2 * u64::from(budget.request_most());
+        let small = 20 * MIB;
+        assert!(budget.grants(&mut holder, ticket(0), most, true));
+        assert!(
+            !budget.grants(&mut first, ticket(1), small, true) && !budget.grants(&mut second, ticket(2), most, true)
+        );
+        budget.return_advance(&mut holder);
+        budget.settle(&mut busy, 0);
+        assert_eq!(budget.next_waiting(), Some(ticket(1)));
+        assert!(budget.grants(&mut first, ticket(1), small, true) && first.advance == 0, "it fits into the window");
+        assert_eq!(budget.next_waiting(), Some(ticket(2)));
+        assert!(budget.grants(&mut second, ticket(2), most, true) && !budget.is_contended());
+    }
+
+    #[test]
+    fn a_stream_of_readers_kept_new_clients_from_their_advances() {
+        let mut budget = Budget::new(256 * MIB, 0, false);
+        let most = 2 * u64::from(budget.request_most());
+        let mut new = Account::new(&budget, 0);
+        let mut holder = Account::new(&budget, 0);
+        assert!(budget.advance(&mut holder, ticket(0), most) && !budget.advance(&mut new, ticket(1), most));
+        let mut granted = 0;
+        for client in 2..100 {
+            let mut reader = Account::new(&budget, 0);
+            reader.earn(1);
+            assert!(!budget.advance(&mut reader, ticket(client), most));
+            budget.return_advance(&mut holder);
+            match budget.next_waiting() {
+                Some(next) if next == ticket(client) => assert!(budget.advance(&mut reader, next, most)),
+                next => {
+                    assert_eq!(next, Some(ticket(1)));
+                    assert!(budget.advance(&mut new, ticket(1), most));
+                    break;
+                }
+            }
+            granted += 1;
+            holder = reader;
+        }
+        assert_eq!(granted, OVERTAKEN_MOST);
     }
 
     #[test]

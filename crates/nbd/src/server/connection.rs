@@ -301,11 +301,8 @@ impl Connection {
     #[inline]
     fn affords(&mut self, bytes: u64, desk: &mut Desk) -> bool {
         let held = self.held() + bytes;
-        if held <= desk.budget.window(&self.account) {
-            return true;
-        }
-        let idle = self.in_flight == 0 && self.outbox.is_empty();
-        idle && desk.budget.advance(&mut self.account, self.ticket, held)
+        let is_idle = self.in_flight == 0 && self.outbox.is_empty();
+        desk.budget.grants(&mut self.account, self.ticket, held, is_idle)
     }
 
     /// Memory that it takes.

@@ -7,6 +7,7 @@
 //!
 //! Clients share nothing but the model: one that stops reading, sends half a request or goes away concerns nobody else.
 
+mod advance_queue;
 mod budget;
 mod client;
 mod connection;

@@ -4,6 +4,7 @@ use analyse::doctor::{Check, Filesystem, Finding, Purpose, State, Subject};
 use serde_json::{Map, Value, json};
 
 use super::{Diagnosis, Tally, meaning, name, remedies, stack, values};
+use crate::escape::markdown;
 
 /// One document: for each name what is under it and what was found, then the host.
 #[must_use]
@@ -79,9 +80,9 @@ pub fn doctor_markdown(diagnosis: &Diagnosis) -> String {
 
 fn section(out: &mut String, name: &str, about: &str, findings: &[Finding], purpose: Option<Purpose>) {
     let gap = if out.is_empty() { "" } else { "\n" };
-    out.push_str(&format!("{gap}## {}\n\n{}.\n", escaped(name), Tally::of(findings, purpose).words()));
+    out.push_str(&format!("{gap}## {}\n\n{}.\n", markdown(name), Tally::of(findings, purpose).words()));
     if !about.is_empty() {
-        out.push_str(&format!("\n{}\n", escaped(about)));
+        out.push_str(&format!("\n{}\n", markdown(about)));
     }
     if findings.is_empty() {
         return;
@@ -97,7 +98,7 @@ fn section(out: &mut String, name: &str, about: &str, findings: &[Finding], purp
             values::wanted(finding, purpose).unwrap_or_default(),
             why(finding),
         ];
-        out.push_str(&format!("| {} |\n", cells.map(|cell| escaped(&cell)).join(" | ")));
+        out.push_str(&format!("| {} |\n", cells.map(|cell| markdown(&cell)).join(" | ")));
     }
     for finding in sorted {
         commands(out, finding, purpose);
@@ -109,17 +110,13 @@ fn commands(out: &mut String, finding: &Finding, purpose: Option<Purpose>) {
     if remedies.is_empty() {
         return;
     }
-    out.push_str(&format!("\n{}:\n\n", escaped(&meaning::about(finding))));
+    out.push_str(&format!("\n{}:\n\n", markdown(&meaning::about(finding))));
     for remedy in remedies {
         let note = remedy.purpose.map_or_else(String::new, |purpose| format!("   # {purpose}"));
         for command in remedy.now.into_iter().chain(remedy.always) {
             out.push_str(&format!("    {command}{note}\n"));
         }
     }
-}
-
-fn escaped(text: &str) -> String {
-    crate::escape::markdown(text)
 }
 
 /// The page of all checks: what each reads, why it matters, which document it is from.

@@ -8,7 +8,7 @@ use super::findings::micro;
 use super::markup::Markup;
 use super::page::when_and_where;
 use super::table::Table;
-use crate::stuck::{LISTED_MOST, stuck_line};
+use crate::stuck::{LISTED_MOST, stuck_lines};
 
 const SECTOR_BYTES: u64 = 512;
 
@@ -99,8 +99,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     }
     facts.extend(run.seed.map(|seed| ("seed", seed.to_string())));
     facts.push(("ended", outcome(run.outcome).to_owned()));
-    let stuck = run.stuck.iter().take(LISTED_MOST);
-    facts.extend(stuck.map(|stuck| ("stuck", format!("{}: {}", stuck.job, stuck_line(stuck)))));
+    facts.extend(stuck_lines(&run.stuck, LISTED_MOST).into_iter().map(|line| ("stuck", line)));
     for target in run.jobs.iter().flat_map(|job| &job.evidence.targets) {
         let text = format!("{}, {}", target.path, Bytes::new(target.size));
         if !facts.contains(&("file or device", text.clone())) {

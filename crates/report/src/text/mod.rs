@@ -10,7 +10,7 @@ use units::{Bytes, Nanos, count, grouped, percent, significant};
 use crate::civil::Civil;
 use crate::paint::{Tone, wrap};
 use crate::sheet::{Sheet, Style};
-use crate::stuck::{LISTED_MOST, stuck_line};
+use crate::stuck::{LISTED_MOST, stuck_lines};
 use crate::words;
 
 pub(crate) use latency::rows as latencies;
@@ -65,11 +65,8 @@ impl Page {
     }
 
     fn stuck(&mut self, run: &Run) {
-        for stuck in run.stuck.iter().take(LISTED_MOST) {
-            self.sheet.line(&format!("  {}: {}", stuck.job, stuck_line(stuck)));
-        }
-        if let Some(more) = run.stuck.len().checked_sub(LISTED_MOST).filter(|more| *more > 0) {
-            self.sheet.line(&format!("  {more} more operations have not completed"));
+        for line in stuck_lines(&run.stuck, LISTED_MOST) {
+            self.sheet.line(&format!("  {line}"));
         }
     }
 

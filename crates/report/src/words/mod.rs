@@ -352,11 +352,11 @@ mod tests {
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };
-        let unchecked = [None, Some(Unchecked::Stopped), Some(Unchecked::Runtime), Some(Unchecked::Failed)];
-        for (code, (remedy, unchecked)) in Code::ALL
-            .iter()
-            .flat_map(|code| remedies.iter().flat_map(|r| unchecked.map(|u| (r, u))).map(move |of| (*code, of)))
-        {
+        let unchecked = [Unchecked::Stopped, Unchecked::Runtime, Unchecked::Failed, Unchecked::Cached];
+        let unchecked: Vec<_> = unchecked.into_iter().map(Some).chain([None]).collect();
+        for (code, (remedy, unchecked)) in Code::ALL.iter().flat_map(|code| {
+            remedies.iter().flat_map(|r| unchecked.iter().map(move |u| (r, *u))).map(move |of| (*code, of))
+        }) {
             let verified =
                 unchecked.map(|unchecked| record::Verified { unchecked: Some(unchecked), ..Default::default() });
             let job = JobResult { declared: declared.clone(), verified, ..JobResult::default() };

@@ -98,10 +98,12 @@ fn trust(code: Code) -> Entry {
         ),
         Code::NotVerified => of(
             "Written blocks were not verified",
-            "a job with `verify` did not read back all that it wrote, because it was stopped or reads failed; a warning \
-             where it checks what an earlier run wrote and was stopped on the way",
+            "a job with `verify` did not read back all that it wrote, because it was stopped or reads failed, or read it \
+             back while the page cache could not be emptied; a warning where it checks what an earlier run wrote and \
+             was stopped on the way",
             "Nothing is known of these blocks. Let the job end by itself, or check what it wrote with `verify_only` and \
-             the `verify_nonce` that it printed.",
+             the `verify_nonce` that it printed. Where the page cache could not be emptied, use `direct=1`, or end the \
+             programs that have the file mapped or locked in memory.",
         ),
         Code::SeveralRuns => of(
             "Blocks of several runs",

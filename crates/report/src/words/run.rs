@@ -24,6 +24,11 @@ pub(super) fn errors(figures: &Figures<'_>) -> String {
 
 pub(super) fn not_verified(figures: &Figures<'_>, unchecked: Option<Unchecked>) -> String {
     let reason = unchecked.map_or("the run was stopped", unchecked_because);
+    if unchecked == Some(Unchecked::Cached) {
+        return "The blocks were read back, but not all of them from where they are stored: the page cache could not be \
+                emptied. Use direct=1, or end the programs that have the file mapped or locked in memory."
+            .to_owned();
+    }
     let (written, checked) = (figures.value(Quantity::BlocksWritten), figures.value(Quantity::BlocksChecked));
     if checked == 0.0 {
         return format!("Nothing was verified: {reason}, and none of {} was read back.", blocks(written, "written"));
@@ -52,6 +57,7 @@ pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
         Unchecked::DoVerify => "do_verify=0",
         Unchecked::NullMethod => "verify=null compares nothing",
         Unchecked::NullEngine => "ioengine=null keeps no data",
+        Unchecked::Cached => "the page cache could not be emptied",
         Unchecked::Nothing => "there was nothing to read",
         Unchecked::Failed => "operations failed",
         Unchecked::Runtime => "the runtime was over",

@@ -3,7 +3,7 @@
 use units::Nanos;
 use units::random::Random;
 
-use crate::{Completion, Kind, Op, Tag, Target};
+use crate::{Completion, Kind, Op, Settled, Tag, Target};
 
 /// How often, and how, a [`Faulty`] target fails. Shares are per thousand operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,8 +168,8 @@ impl<T: Target> Target for Faulty<T> {
         self.inner.invalidate(file, offset, length);
     }
 
-    fn settle(&mut self, file: u32, offset: u64, length: u64) {
-        self.inner.settle(file, offset, length);
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+        self.inner.settle(file, offset, length)
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

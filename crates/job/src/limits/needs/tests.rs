@@ -15,6 +15,7 @@ fn host() -> Capacity {
     Capacity {
         threads: limit(10_000, "kernel.threads-max"),
         descriptors: limit(4096, "RLIMIT_NOFILE"),
+        held_files: 1024,
         mappings: limit(65_530, "vm.max_map_count"),
         memory: limit(8 << 30, "MemAvailable"),
         address_space: None,
@@ -52,6 +53,8 @@ fn a_limit_is_told_at_the_option_that_exceeds_it() {
         ("iomem_align=1g\niodepth=16", "4 too-much-memory: the jobs need 16.0 GiB of memory, but there is 8 GiB"),
         ("bs=1g\niodepth=9", "4 too-much-memory: the jobs need 9.00 GiB of memory, but there is 8 GiB (MemAvailable)"),
         ("startdelay=1000000d", "4 too-long: job `a`: startdelay is "),
+        ("thinktime=1000000d", "4 too-long: job `a`: thinktime is "),
+        ("thinktime=1s\nthinktime_iotime=1000000d", "5 too-long: job `a`: thinktime_iotime is "),
     ];
     for (option, expected) in cases {
         let told = problem(&format!("{on_file}{option}\n"), &host());
@@ -97,6 +100,24 @@ fn sums_that_overflow_are_too_large() {
 }
 
 /// What the process has in use is counted once, not for each job.
+/// The gate held 256 of them as well, so that workers met EMFILE.
+#[test]
+fn files_that_the_gate_holds_were_not_counted() {
+    let host = Capacity { descriptors: limit(1024, "RLIMIT_NOFILE"), held_files: 256, ..host() };
+    let on_files = |options: &str| format!("[a]\nioengine=psync\nsize=4g\n{}\n", options.replace(' ', "\n"));
+    let told = problem(&on_files("rw=write nrfiles=1000"), &host);
+    assert_eq!(told, "5 too-many-files: the jobs need 1,268 open files, but there are 1,024 (RLIMIT_NOFILE)");
+    let fits = [
+        "rw=write nrfiles=756",
+        "rw=read nrfiles=1000",
+        "rw=write nrfiles=1000 openfiles=700",
+        "rw=write numjobs=100 filename=a",
+    ];
+    for options in fits.into_iter().chain(["rw=write nrfiles=1000 verify=crc32c verify_only=1"]) {
+        assert_eq!(check(&plan(&on_files(options)), &host), [], "{options}");
+    }
+}
+
 #[test]
 fn two_hundred_small_jobs_fit() {
     let text: String = (0..200).map(|i| format!("[{i}]\nioengine=io_uring\nsize=1m\n")).collect();

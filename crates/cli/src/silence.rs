@@ -1,0 +1,134 @@
+//! Whether what workers wait for is still at work: their own operations, and the devices below their files.
+
+use std::time::{Duration, Instant};
+
+use engine::probe::{self, Number};
+
+use crate::surroundings::root;
+
+/// Requests of other programs on the same device extend the wait up to so many grace periods.
+const PATIENCE: u32 = 6;
+
+/// The devices below the files of all workers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Devices {
+    numbers: Vec<Number>,
+    /// Which of them each worker uses, by the worker's number. Empty for files that no device of this host is below.
+    of_worker: Vec<Vec<usize>>,
+}
+
+impl Devices {
+    /// Of workers that use these.
+    pub(crate) fn new(of_worker: impl IntoIterator<Item = Vec<Number>>) -> Self {
+        let mut devices = Self::default();
+        for numbers in of_worker {
+            let mut places: Vec<usize> = numbers.into_iter().map(|number| devices.place(number)).collect();
+            places.sort_unstable();
+            places.dedup();
+            devices.of_worker.push(places);
+        }
+        devices
+    }
+
+    fn place(&mut self, number: Number) -> usize {
+        let known = self.numbers.iter().position(|known| *known == number);
+        known.unwrap_or_else(|| {
+            self.numbers.push(number);
+            self.numbers.len() - 1
+        })
+    }
+
+    /// How many requests each has completed, and last how many pages the host has written back: all that shows how an
+    /// `fsync` gets on in a filesystem without a device, such as NFS.
+    pub(crate) fn completed(&self) -> Vec<u64> {
+        let completed =
+            |number: &Number| probe::counters(root(), *number).map_or(0, |seen| seen.read_ios + seen.write_ios);
+        self.numbers.iter().map(completed).chain([pages_written()]).collect()
+    }
+}
+
+/// Pages that the host has written back since it started: `nr_written` of `/proc/vmstat`.
+fn pages_written() -> u64 {
+    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("nr_written "));
+    line.and_then(|pages| pages.trim().parse().ok()).unwrap_or(0)
+}
+
+/// A worker that has not ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) number: usize,
+    /// When it last completed an operation.
+    pub(crate) progressed: Instant,
+    /// Its thread is in an `fsync` or `fdatasync`.
+    pub(crate) syncs: bool,
+}
+
+/// What has been seen since all workers were past their ends.
+#[derive(Debug)]
+pub(crate) struct Silence {
+    since: Instant,
+    /// How many requests each device had completed, and when that was seen to change.
+    devices: Vec<(u64, Instant)>,
+}
+
+impl Silence {
+    pub(crate) fn new(completed: &[u64], now: Instant) -> Self {
+        Self { since: now, devices: completed.iter().map(|completed| (*completed, now)).collect() }
+    }
+
+    /// Takes note of how many requests the devices have completed by `now`.
+    pub(crate) fn see(&mut self, completed: &[u64], now: Instant) {
+        for (device, completed) in self.devices.iter_mut().zip(completed) {
+            if device.0 != *completed {
+                *device = (*completed, now);
+            }
+        }
+    }
+
+    /// Whether a worker is no longer waited for at `now`: it has made no progress for the grace period, and its devices have
+    /// completed nothing either. What they complete may be for other programs, so this counts for a time only.
+    pub(crate) fn is_over(&self, devices: &Devices, worker: &Waiting, grace: Duration, now: Instant) -> bool {
+        let is_at_work = |device: &(u64, Instant)| now.saturating_duration_since(device.1) <= grace;
+        let own = devices.of_worker.get(worker.number).map_or(&[][..], Vec::as_slice);
+        let helps = match own {
+            [] => worker.syncs && self.devices.last().is_some_and(is_at_work),
+            own => own.iter().any(|device| is_at_work(&self.devices[*device])),
+        };
+        let most = if helps { grace.saturating_mul(PATIENCE) } else { grace };
+        now.saturating_duration_since(worker.progressed.max(self.since)) > most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRACE: Duration = Duration::from_secs(10);
+
+    fn ended_after(devices: &Devices, number: usize, syncs: bool, busy: &[usize]) -> Option<u64> {
+        let begin = Instant::now();
+        let worker = Waiting { number, progressed: begin, syncs };
+        let mut completed = vec![0; devices.numbers.len() + 1];
+        let mut silence = Silence::new(&completed, begin);
+        (1..200).find(|seconds| {
+            busy.iter().for_each(|device| completed[*device] += 1);
+            let now = begin + Duration::from_secs(*seconds);
+            silence.see(&completed, now);
+            silence.is_over(devices, &worker, GRACE, now)
+        })
+    }
+
+    /// Requests of whichever program on whichever disk put the end off without a bound.
+    #[test]
+    fn a_hung_target_beside_a_busy_disk_was_waited_for_without_end() {
+        let devices = Devices::new([vec![(8, 0), (8, 0)], vec![(8, 16)], vec![]]);
+        assert_eq!(devices.of_worker, [vec![0], vec![1], vec![]]);
+        let ended_after = |number, syncs, busy: &[usize]| ended_after(&devices, number, syncs, busy);
+        assert_eq!(ended_after(0, false, &[]), Some(11));
+        assert_eq!(ended_after(0, true, &[1, 2]), Some(11), "the other disk is busy");
+        assert_eq!(ended_after(1, false, &[1]), Some(61), "its disk is busy with something");
+        assert_eq!(ended_after(2, false, &[0, 1, 2]), Some(11), "it has no disk");
+        assert_eq!(ended_after(2, true, &[2]), Some(61), "pages are being written back, perhaps by its fsync");
+    }
+}

@@ -1,0 +1,180 @@
+//! Writing files back and dropping their caches, so that verification reads what is stored.
+
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use target::Settled;
+
+use crate::files::{self, File, FileKind};
+use crate::inline::retried;
+
+/// `cachestat`, which is newer than some C libraries (Linux 6.5).
+const SYS_CACHESTAT: libc::c_long = 451;
+/// `RAMFS_MAGIC` and `HUGETLBFS_MAGIC` of `linux/magic.h`.
+const RAMFS_MAGIC: i64 = 0x8584_58f6;
+const HUGETLBFS_MAGIC: i64 = 0x9584_58f6;
+/// How much is mapped at a time where `cachestat` is missing, in bytes.
+const WINDOW_BYTES: u64 = 1 << 30;
+/// Pages that another worker is reading or writing cannot be dropped at that moment.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(10);
+/// The page cache holds a file in pieces of up to this size, and drops a piece as a whole.
+const PIECE_MOST_BYTES: u64 = 2 << 20;
+
+/// Writes a file back and drops `length` bytes from `offset` on (zero: to its end) from the page cache.
+///
+/// # Errors
+///
+/// The error number of the write-back.
+pub(crate) fn settle(file: Option<&File>, offset: u64, length: u64) -> Result<Settled, i32> {
+    let Some(file) = file.filter(|file| file.kind() != FileKind::Character) else { return Ok(Settled::Stored) };
+    let was_closed = file.is_closed();
+    let settled = file.live_fd().map_err(|errno| -errno).and_then(|fd| settle_open(file, fd, offset, length));
+    if was_closed {
+        file.close();
+    }
+    settled
+}
+
+fn settle_open(file: &File, fd: RawFd, offset: u64, length: u64) -> Result<Settled, i32> {
+    for attempt in 0..ATTEMPTS {
+        if attempt > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        // SAFETY: the call takes no memory.
+        match retried(0, || unsafe { libc::fdatasync(fd) }) {
+            0 => {}
+            // What cannot be synchronized holds nothing back.
+            errno if errno == -libc::EINVAL => {}
+            errno => return Err(-errno),
+        }
+        // Pieces that reach beyond the range stay unless the file is dropped as a whole, which slows other workers down.
+        let (start, bytes) = if attempt == 0 { (offset, length) } else { (0, 0) };
+        if files::invalidate(file, start, bytes).is_err() {
+            // The flush of a device is for root; its pages can be dropped by others too.
+            // SAFETY: the call takes no memory.
+            unsafe { libc::posix_fadvise64(fd, start as i64, bytes as i64, libc::POSIX_FADV_DONTNEED) };
+        }
+        if file.access().direct || !is_cached(fd, offset, length, file.bytes()) || is_in_memory(fd) {
+            return Ok(Settled::Stored);
+        }
+    }
+    Ok(Settled::Cached)
+}
+
+/// Whether the page cache holds more of a range than what other workers may keep there: the pieces at those of its ends
+/// that are not the file's.
+fn is_cached(fd: RawFd, offset: u64, length: u64, file_bytes: u64) -> bool {
+    let end = if length == 0 { file_bytes } else { file_bytes.min(offset.saturating_add(length)) };
+    if end <= offset {
+        return false;
+    }
+    let shared_ends = u64::from(offset > 0) + u64::from(end < file_bytes);
+    let most = (shared_ends * PIECE_MOST_BYTES).min((end - offset) / 2);
+    let start = offset / page_bytes() * page_bytes();
+    let pages = counted(fd, start, end - start).or_else(|| mapped(fd, start, end));
+    // What the kernel does not tell counts as cached.
+    pages.is_none_or(|pages| pages * page_bytes() > most)
+}
+
+/// Pages of a range that are cached, as `cachestat` tells.
+fn counted(fd: RawFd, start: u64, bytes: u64) -> Option<u64> {
+    let range = [start, bytes];
+    // Cached, dirty, in write-back, evicted and recently evicted pages.
+    let mut pages = [0u64; 5];
+    // SAFETY: both arrays outlive the call and are as long as the kernel's structures, which consist of 64-bit numbers.
+    let status = unsafe { libc::syscall(SYS_CACHESTAT, fd, range.as_ptr(), pages.as_mut_ptr(), 0) };
+    (status == 0).then_some(pages[0])
+}
+
+/// The same by mapping the range, a window at a time.
+fn mapped(fd: RawFd, start: u64, end: u64) -> Option<u64> {
+    let windows = (start..end).step_by(WINDOW_BYTES as usize);
+    windows.map(|offset| window(fd, offset, (end - offset).min(WINDOW_BYTES) as usize)).sum()
+}
+
+fn window(fd: RawFd, offset: u64, bytes: usize) -> Option<u64> {
+    let mut present = vec![0u8; (bytes as u64).div_ceil(page_bytes()) as usize];
+    // SAFETY: a new mapping, which nothing reads, touches no memory in use; `present` has a byte for each page of it, as
+    // the second call expects.
+    let status = unsafe {
+        let base = libc::mmap64(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd, offset as i64);
+        if base == libc::MAP_FAILED {
+            return None;
+        }
+        let status = libc::mincore(base, bytes, present.as_mut_ptr());
+        libc::munmap(base, bytes);
+        status
+    };
+    (status == 0).then(|| present.iter().filter(|&&page| page & 1 == 1).count() as u64)
+}
+
+/// Whether the page cache is where the filesystem keeps its files.
+fn is_in_memory(fd: RawFd) -> bool {
+    // SAFETY: all zeroes is a valid `statfs64`; it is plain data.
+    let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
+    // SAFETY: `facts` outlives the call.
+    let status = unsafe { libc::fstatfs64(fd, &raw mut facts) };
+    status == 0 && [libc::TMPFS_MAGIC as i64, RAMFS_MAGIC, HUGETLBFS_MAGIC].contains(&(facts.f_type as i64))
+}
+
+fn page_bytes() -> u64 {
+    // SAFETY: the call takes a number alone.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(bytes).unwrap_or(4096).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::files::Access;
+    use crate::gate::Gate;
+
+    fn opened(path: &Path) -> File {
+        let access = Access { read: true, write: true, ..Access::default() };
+        Gate::of_any_content().open(path, access).expect("it can be opened")
+    }
+
+    /// Verification then read the cached pages and called them verified.
+    #[test]
+    fn pages_that_stay_cached_were_taken_for_what_is_stored() {
+        // Beside the test itself, because the directory for temporary files may be in memory.
+        let path = std::env::current_exe().unwrap().with_extension("settle");
+        std::fs::write(&path, vec![1; 1 << 20]).unwrap();
+        let file = opened(&path);
+        let both = || {
+            let mapped = mapped(file.fd(), 0, 1 << 20);
+            [counted(file.fd(), 0, 1 << 20).or(mapped), mapped].map(|pages| pages.unwrap() > 0)
+        };
+        assert_eq!((both(), settle(Some(&file), 512, 4096)), ([true; 2], Ok(Settled::Stored)));
+        assert_eq!(both(), [false; 2], "pieces that reach beyond the range are dropped as well");
+        // SAFETY: a new mapping of a file that is not cut short; its first byte is read.
+        let held = unsafe {
+            let base = libc::mmap64(std::ptr::null_mut(), 4096, libc::PROT_READ, libc::MAP_SHARED, file.fd(), 0);
+            assert!(base != libc::MAP_FAILED && *base.cast::<u8>() == 1);
+            base
+        };
+        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Cached), "a mapped page cannot be dropped");
+        assert_eq!(settle(Some(&file), 4096, 1 << 19), Ok(Settled::Stored), "it is another worker's");
+        assert_eq!(both(), [true; 2]);
+        // SAFETY: the mapping is this test's own, and nothing refers to it.
+        unsafe { libc::munmap(held, 4096) };
+        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored));
+        assert_eq!(both(), [false; 2]);
+        file.close();
+        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored), "it is opened for that");
+        assert!(file.is_closed());
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn memory_is_where_a_tmpfs_stores() {
+        let path = Path::new("/dev/shm").join(format!("fathom-settle-{}", std::process::id()));
+        let Ok(()) = std::fs::write(&path, vec![1; 8192]) else { return };
+        let file = opened(&path);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored));
+    }
+}

@@ -1,0 +1,55 @@
+//! The order in which connections are granted advances.
+//!
+//! Connections whose clients are known to read their replies come first: they return an advance soon, while a client that
+//! reads nothing keeps it until it is disconnected. Connections of both kinds keep their order of arrival, and after
+//! [`OVERTAKEN_MOST`] grants to known readers the first of the others has its turn.
+
+use std::collections::VecDeque;
+
+use super::slots::Ticket;
+
+/// How many known readers are granted an advance before a waiting connection that is not known to read.
+pub(super) const OVERTAKEN_MOST: u32 = 8;
+
+#[derive(Debug, Default)]
+pub(super) struct AdvanceQueue {
+    /// Connections of clients that are known to read.
+    readers: VecDeque<Ticket>,
+    /// Connections of clients that have read nothing yet.
+    others: VecDeque<Ticket>,
+    /// Grants to readers since the first of the others has been waiting, or since the last grant to one of them.
+    overtaken: u32,
+}
+
+impl AdvanceQueue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.readers.is_empty() && self.others.is_empty()
+    }
+
+    /// The connection that is next.
+    pub(super) fn first(&self) -> Option<Ticket> {
+        let first = if self.is_turn_of_others() { self.others.front() } else { self.readers.front() };
+        first.copied()
+    }
+
+    fn is_turn_of_others(&self) -> bool {
+        !self.others.is_empty() && (self.readers.is_empty() || self.overtaken >= OVERTAKEN_MOST)
+    }
+
+    pub(super) fn push(&mut self, ticket: Ticket, is_reader: bool) {
+        if is_reader { &mut self.readers } else { &mut self.others }.push_back(ticket);
+    }
+
+    /// Takes note of a grant to a connection, which no longer waits if it did.
+    pub(super) fn grant(&mut self, ticket: Ticket) {
+        let was_other = self.others.contains(&ticket);
+        self.remove(ticket.client);
+        self.overtaken = if was_other || self.others.is_empty() { 0 } else { self.overtaken + 1 };
+    }
+
+    /// Removes the connection of a client.
+    pub(super) fn remove(&mut self, client: u32) {
+        self.readers.retain(|ticket| ticket.client != client);
+        self.others.retain(|ticket| ticket.client != client);
+    }
+}
