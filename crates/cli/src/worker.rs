@@ -199,8 +199,8 @@ fn attempt(
     pin(member, job)?;
     let seed = shared.seeds.of(job);
     let job = &verifiable(job, shared);
-    let issuer = Issuer::new(job, member.worker(), &member.files.layout(), seed)
-        .map_err(|error| Trouble::new(error.to_string()))?;
+    let issuer =
+        Issuer::new(job, member.worker(), &member.layout(), seed).map_err(|error| Trouble::new(error.to_string()))?;
     let files = open(member, job, shared)?;
     let mut logs = LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?;
     let seat = shared.board.seat(member.number);
