@@ -526,7 +526,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_dump -d 'Wr
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_nonce -d 'Number in block headers that tells runs apart, 0 for none; by default each run draws its own.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_nonce -d 'Number in block headers that tells runs apart, by default drawn by each run; 0 for the same bytes in all runs.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
@@ -875,7 +875,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_dump -d 'Wr
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_nonce -d 'Number in block headers that tells runs apart, 0 for none; by default each run draws its own.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_nonce -d 'Number in block headers that tells runs apart, by default drawn by each run; 0 for the same bytes in all runs.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
@@ -1221,7 +1221,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_dump -d '
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that tells runs apart, 0 for none; by default each run draws its own.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that tells runs apart, by default drawn by each run; 0 for the same bytes in all runs.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r

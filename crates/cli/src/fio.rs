@@ -132,7 +132,8 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     if let Some(Err(problem)) = out.bandwidth.take().map(AggregateLog::finish) {
         out.complain(&problem);
     }
-    let failed = measured.finished.iter().filter(|one| one.exit(&plan.jobs[members[one.number].job]).is_some()).count();
+    let job = |number: usize| &plan.jobs[members[number].job];
+    let failed = measured.finished.iter().filter(|one| one.fails_as_in_fio(job(one.number))).count();
     let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
     for problem in dump::write(directory, &members, &measured.finished) {
         out.complain(&problem);

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use job::limits::{self, Capacity, Excess};
 use job::{Diagnostic, Dialect, Engine, Job, Plan};
-use workload::{FileFact, FilePlan, Worker, WorkloadError};
+use workload::{FileFact, FilePlan, Layout, Operations, PlannedFile, Worker, WorkloadError, Writers};
 
 use crate::capacity;
 use crate::exports::Exports;
 use crate::seeds::Seeds;
 
 /// One worker before it begins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Member {
     /// Which job of the plan.
     pub(crate) job: usize,
@@ -26,12 +27,21 @@ pub(crate) struct Member {
     pub(crate) stage: usize,
     /// Its files.
     pub(crate) files: FilePlan,
+    /// What tells its files apart in the headers of verified blocks; empty in jobs that verify nothing.
+    identities: Vec<u32>,
+    /// What the members of its stage write, where they verify it.
+    writers: Option<Arc<Writers>>,
 }
 
 impl Member {
     /// What the workload knows it by.
     pub(crate) fn worker(&self) -> Worker {
         Worker { index: self.number as u32, clone: self.clone }
+    }
+
+    /// What its issuer needs of its files.
+    pub(crate) fn layout(&self) -> Layout {
+        Layout { identities: self.identities.clone(), writers: self.writers.clone(), ..self.files.layout() }
     }
 }
 
@@ -156,8 +166,7 @@ pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds, ground: &dyn G
         }
         maps.push((index, 0));
         for clone in clones(job.grouping.numjobs) {
-            let mut member =
-                Member { job: index, clone, number: members.len(), group, stage, files: FilePlan::default() };
+            let mut member = Member { job: index, clone, number: members.len(), group, stage, ..Member::default() };
             let expected = |path: &str| planned.expected(path, ground.fact(job, path));
             let planned_files = ground
                 .check(job)
@@ -177,8 +186,42 @@ pub(crate) fn enlist(plan: &Plan, dialect: Dialect, seeds: Seeds, ground: &dyn G
             }
         }
     }
+    identify(plan, &mut members);
     unfit.extend(limits::exceeds_memory(plan, &maps, &capacity).map(Unfit::from));
     (members, unfit)
+}
+
+/// Has members that verify know their files, and what others write at the same time.
+fn identify(plan: &Plan, members: &mut [Member]) {
+    let verifies = |member: &Member| plan.jobs[member.job].verify.method.is_some();
+    let mut known = BTreeMap::new();
+    for member in members.iter_mut().filter(|member| verifies(member)) {
+        let identity = |file: &PlannedFile| {
+            *known.entry(file.path.clone()).or_insert_with(|| workload::file_identity(&resolved(&file.path)))
+        };
+        member.identities = member.files.files.iter().map(identity).collect();
+    }
+    for stage in members.chunk_by_mut(|a, b| a.stage == b.stage) {
+        let mut writers = Writers::default();
+        for member in stage.iter().filter(|member| Operations::of(&plan.jobs[member.job]).write) {
+            for (identity, file) in member.identities.iter().zip(&member.files.files) {
+                writers.add(member.number as u32, *identity, file.extent);
+            }
+        }
+        let writers = Arc::new(writers);
+        stage.iter_mut().for_each(|member| member.writers = Some(Arc::clone(&writers)));
+    }
+}
+
+/// The path without links and detours, also of a file that is still to be made; the text where there is none.
+fn resolved(path: &str) -> String {
+    let path = Path::new(path);
+    let in_directory = || {
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(directory.canonicalize().ok()?.join(path.file_name()?))
+    };
+    let resolved = path.canonicalize().ok().or_else(in_directory);
+    resolved.as_deref().unwrap_or(path).to_string_lossy().into_owned()
 }
 
 /// As fio does, and before anything is touched: a processor that is not there is likely another host's.

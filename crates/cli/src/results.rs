@@ -10,6 +10,7 @@ use record::{
     Unchecked, Verified,
 };
 use units::Nanos;
+use workload::Operations;
 
 use crate::board::Board;
 use crate::members::Member;
@@ -147,24 +148,25 @@ fn one<'a>(frame: &Frame<'a>, board: &Board, finished: &[Finished], member: &Mem
         eta_s: 0,
         error: end.map_or(0, Finished::errno),
         evidence: Evidence { targets: targets(frame, member) },
-        verified: end.filter(|_| matches!(frame.scene, Scene::Host(_))).and_then(|end| verified(job, end)),
+        verified: end.and_then(|end| verified(job, end, frame.scene)),
         summary,
     }
 }
 
-/// What a worker verified; `None` where its job does not verify, or had nothing to.
-fn verified(job: &Job, end: &Finished) -> Option<Verified> {
+/// What a worker verified; `None` where its job does not verify, or did not begin.
+fn verified(job: &Job, end: &Finished, scene: Scene<'_>) -> Option<Verified> {
     let method = job.verify.method?;
     let ending = end.ending?;
-    let Verification { written, checked, mismatches, cached, nonce } = end.verification;
-    let only_checks = job.verify.only || job.pattern.direction == Direction::Read;
-    if written == 0 && !only_checks {
-        return None;
+    let Verification { written, checked, overwritten, mismatches, cached, nonce } = end.verification;
+    if let Scene::Model(_) = scene {
+        return Some(Verified { written, unchecked: Some(Unchecked::Model), ..Verified::default() });
     }
+    let only_checks = job.verify.only || job.pattern.direction == Direction::Read;
+    let unwritten = !only_checks && written == 0;
     let whole = match ending {
         // What an earlier run wrote may be more than this one was to read.
         _ if only_checks => checked > 0 && (ending == Ending::Complete || !job.verify.only),
-        _ => checked >= written,
+        _ => !unwritten && checked >= written,
     };
     let (unchecked, checked) = match ending {
         _ if job.engine.engine == Engine::Null => (Some(Unchecked::NullEngine), 0),
@@ -172,7 +174,10 @@ fn verified(job: &Job, end: &Finished) -> Option<Verified> {
         _ if whole && cached => (Some(Unchecked::Cached), checked),
         _ if whole => (None, checked),
         _ if !only_checks && !job.verify.do_verify => (Some(Unchecked::DoVerify), checked),
+        _ if unwritten && !Operations::of(job).write => (Some(Unchecked::Unwritten), checked),
         Ending::Stopped => (Some(Unchecked::Stopped), checked),
+        Ending::Complete | Ending::Runtime if unwritten => (Some(Unchecked::Unwritten), checked),
+        _ if overwritten > 0 && checked + overwritten >= written => (Some(Unchecked::Overwritten), checked),
         Ending::Runtime => (Some(Unchecked::Runtime), checked),
         Ending::Complete if only_checks && end.summary.errors == 0 => (Some(Unchecked::Nothing), checked),
         Ending::Complete | Ending::Failed => (Some(Unchecked::Failed), checked),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use drive::{Abandoned, Ending, Failure, FailureCause, Stop, Verification};
+use drive::{Abandoned, Ending, Failure, Stop, Verification};
 use engine::files::{self, Access, Advice};
 use engine::gate::Gate;
 use engine::probe::Usage;
@@ -119,17 +119,25 @@ impl Finished {
         }
     }
 
-    /// How bad its end is; `None` where all went well or was to be passed over (`continue_on_error`).
+    /// How bad its end is; `None` where all went well or was to be passed over (`continue_on_error`). A block that is not
+    /// what was written is a failed verification however the run went on.
     pub(crate) fn exit(&self, job: &Job) -> Option<Exit> {
         if self.trouble.is_some() || !self.stuck.is_empty() {
             return Some(Exit::Environment);
         }
-        let mismatch = self.failures.iter().any(|failure| matches!(failure.cause, FailureCause::Mismatch(_)));
+        let is_damaged = job.verify.method.is_some() && self.verification.mismatches > 0;
         match self.ending {
-            Some(Ending::Failed) if mismatch => Some(Exit::Failed),
+            _ if is_damaged => Some(Exit::Failed),
             Some(Ending::Failed) => Some(Exit::Environment),
-            _ => (mismatch && !job.on_error.continue_on_verify).then_some(Exit::Failed),
+            _ => None,
         }
+    }
+
+    /// Whether fio counts its job among those that failed.
+    pub(crate) fn fails_as_in_fio(&self, job: &Job) -> bool {
+        let ended = self.ending != Some(Ending::Failed);
+        let exit = self.exit(job);
+        exit.is_some() && !(exit == Some(Exit::Failed) && ended && job.on_error.continue_on_verify)
     }
 }
 
@@ -191,8 +199,8 @@ fn attempt(
     pin(member, job)?;
     let seed = shared.seeds.of(job);
     let job = &verifiable(job, shared);
-    let issuer = Issuer::new(job, member.worker(), &member.files.layout(), seed)
-        .map_err(|error| Trouble::new(error.to_string()))?;
+    let issuer =
+        Issuer::new(job, member.worker(), &member.layout(), seed).map_err(|error| Trouble::new(error.to_string()))?;
     let files = open(member, job, shared)?;
     let mut logs = LogFiles::create(&job.stats, member.number).map_err(Trouble::new)?;
     let seat = shared.board.seat(member.number);

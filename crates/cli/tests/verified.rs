@@ -324,7 +324,6 @@ fn counts_of_blocks_are_honest() {
     let scratch = Scratch::new();
     for (line, blocks) in [
         ("--rw=randwrite --loops=3", Some(3 * 256)),
-        ("--rw=randwrite --norandommap --io_size=3m", Some(3 * 256)),
         ("--rw=randwrite --bsrange=4k-64k", None),
         ("--rw=write --bs=64k --verify_interval=4k", Some(16)),
         ("--rw=randtrimwrite", Some(256)),
@@ -342,4 +341,165 @@ fn counts_of_blocks_are_honest() {
         assert_eq!(written, document.whole("jobs/0/result/write/ios"), "{line}");
         assert!(blocks.is_none_or(|blocks| written == blocks), "{line}: {written}");
     }
+}
+
+/// 692e655 accepted any pass of any clone: nothing was lost as far as it knew.
+#[test]
+fn lost_writes_of_workers_that_share_a_file_were_called_good() {
+    let scratch = Scratch::new();
+    let lossy = Server::start(&scratch, "--faults lost=50%");
+    for line in ["--rw=randwrite --time_based --runtime=600ms", "--rw=write --loops=9", "--rw=randwrite --norandommap"]
+    {
+        let line = format!("{line} --size=1m --bs=16k --numjobs=2 --group_reporting --format=json");
+        let document = Json::read(&lossy.run(&scratch, "run", &line).expect_code(1).stdout);
+        let [written, checked, mismatches] = counts(&document, 0);
+        assert!(mismatches > 0 && mismatches <= checked && checked <= written, "{line}: {document:?}");
+    }
+}
+
+/// What one worker wrote over what another wrote cannot be told from a write of the other that was lost.
+#[test]
+fn blocks_that_several_workers_write_are_not_called_verified() {
+    let scratch = Scratch::new();
+    let honest = Server::start(&scratch, "");
+    let file = |line: &str| ours(&scratch, "run", &format!("--filename=x {line}"));
+    let export = |line: &str| honest.run(&scratch, "run", line);
+    for run in [&file as &dyn Fn(&str) -> Outcome, &export] {
+        for line in [
+            "--rw=randwrite --numjobs=2 --time_based --runtime=500ms",
+            "--rw=randwrite --numjobs=2 --time_based --runtime=500ms --norandommap",
+            "--rw=randwrite --numjobs=3 --loops=20 --verify_nonce=0",
+        ] {
+            let outcome = run(&format!("{line} --size=1m --bs=16k --group_reporting")).expect_code(4);
+            assert!(outcome.stdout.contains("other workers write the same blocks"), "{line}: {}", outcome.stdout);
+            assert!(!outcome.stdout.contains("not what was written"), "{line}: {}", outcome.stdout);
+            assert!(outcome.stdout.contains("offset_increment"), "{line}: {}", outcome.stdout);
+        }
+        // Regions of their own, and stages of their own.
+        let apart = run("--size=1m --rw=randwrite --numjobs=3 --offset_increment=1m --group_reporting --format=json");
+        assert_eq!(counts(&Json::read(&apart.expect_code(0).stdout), 0), [768, 768, 0]);
+    }
+    let line = "--filename=x --size=1m --rw=randwrite --name=y --stonewall --filename=./x --size=1m --rw=randwrite \
+                --bs=4k --verify=crc32c --format=json";
+    let document = Json::read(&ours(&scratch, "run", line).expect_code(0).stdout);
+    assert_eq!([counts(&document, 0), counts(&document, 1)], [[256, 256, 0]; 2]);
+}
+
+/// 692e655 wrote the same bytes each time, and counted a block as often as it was written.
+#[test]
+fn lost_writes_of_blocks_that_were_written_before_were_called_good() {
+    let line = "--rw=randwrite --norandommap --size=1m --io_size=64m --bs=16k --iodepth=8 --format=json";
+    let scratch = Scratch::new();
+    let honest = Server::start(&scratch, "");
+    let document = Json::read(&honest.run(&scratch, "run", line).expect_code(0).stdout);
+    assert_eq!((counts(&document, 0), document.whole("jobs/0/result/write/ios")), ([64, 64, 0], 4096));
+    assert_eq!(document.whole("jobs/0/result/read/ios"), 64, "each block is read back once");
+    drop(honest);
+    let lossy = Server::start(&scratch, "--faults lost=50%");
+    for line in [line.to_owned(), line.replace("randwrite", "randrw"), line.replace("randwrite", "randtrimwrite")] {
+        let document = Json::read(&lossy.run(&scratch, "run", &line).expect_code(1).stdout);
+        let [written, checked, mismatches] = counts(&document, 0);
+        assert_eq!((written, checked), (64, 64), "{line}");
+        assert!((10..55).contains(&mismatches), "{line}: {mismatches} of 64");
+    }
+}
+
+/// 692e655 had nothing in its blocks that said which file they were of.
+#[test]
+fn files_whose_blocks_went_to_each_other_were_called_good() {
+    let scratch = Scratch::new();
+    let one = "--filename=a:b --size=2m --rw=randwrite";
+    let two =
+        "--filename=a --size=1m --rw=randwrite --name=y --bs=4k --verify=crc32c --filename=b --size=1m --rw=write";
+    for line in [one, two] {
+        let check = |options: &str| ours(&scratch, "run", &format!("{options} {line} {options}"));
+        check("--do_verify=0").expect_code(0);
+        check("--verify_only").expect_code(0);
+        for (from, to) in [("a", "c"), ("b", "a"), ("c", "b")] {
+            std::fs::rename(scratch.path(from), scratch.path(to)).expect("it is there");
+        }
+        if line == one {
+            let outcome = check("--verify_only").expect_code(1);
+            assert!(outcome.stderr.contains("block of another file"), "{}", outcome.stderr);
+        }
+        // A file that was only renamed is accepted.
+        std::fs::rename(scratch.path("a"), scratch.path("d")).expect("it is there");
+        ours(&scratch, "run", "--filename=d --size=1m --rw=read").expect_code(0);
+        std::fs::rename(scratch.path("d"), scratch.path("a")).expect("it is there");
+    }
+}
+
+/// 692e655 ended with 0 and said nothing.
+#[test]
+fn jobs_that_ask_for_verification_and_write_nothing_were_called_good() {
+    let scratch = Scratch::new();
+    scratch.write("x", vec![0; 1 << 20]);
+    for line in ["--rw=randrw --rwmixread=100", "--rw=trim", "--rw=rw --rwmixread=100 --time_based --runtime=100ms"] {
+        let outcome = ours(&scratch, "run", &format!("--filename=x --size=1m {line} --allow-overwrite x"));
+        let outcome = outcome.expect_code(4);
+        assert!(outcome.stdout.contains("not verified: the job wrote no block"), "{line}: {}", outcome.stdout);
+        assert!(outcome.stdout.contains("with rw=read"), "{line}: {}", outcome.stdout);
+    }
+}
+
+/// 692e655 ended with 4.
+#[test]
+fn a_failed_verification_that_was_gone_past_is_a_failure() {
+    let scratch = Scratch::new();
+    let lossy = Server::start(&scratch, "--faults lost=5%");
+    for tolerated in ["verify", "all"] {
+        for line in ["--rw=write", "--rw=randwrite --verify_fatal=1"] {
+            let line = format!("{line} --size=1m --continue_on_error={tolerated}");
+            lossy.run(&scratch, "run", &line).expect_code(1);
+            lossy.run(&scratch, "fio", &line).expect_code(0);
+        }
+    }
+}
+
+/// 692e655 accepted them, and failed at run time.
+#[test]
+fn blocks_without_room_for_a_header_are_refused_before_anything_is_touched() {
+    let scratch = Scratch::new();
+    for (options, option, header) in [
+        ("--bs=64", "bs", 112),
+        ("--bs=64 --verify_interval=4k", "bs", 112),
+        ("--bs=4k --verify_interval=104", "verify_interval", 112),
+        ("--bs=4k --verify_interval=96", "verify_interval", 104),
+        ("--bs=64 --verify_nonce=0", "bs", 104),
+        ("--bsrange=64-4k", "bsrange", 112),
+        ("--bssplit=64/50:4k/50", "bssplit", 112),
+    ] {
+        let outcome = ours(&scratch, "run", &format!("--filename=x --size=64k --rw=write {options}")).expect_code(2);
+        let said = &outcome.stderr;
+        assert!(said.contains(option) && said.contains(&header.to_string()) && said.contains("header"), "{said}");
+        assert!(said.contains("help: ") || said.contains("write `") || said.contains("write a number"), "{said}");
+        assert!(!scratch.path("x").exists(), "{options}");
+    }
+    for options in ["--bs=112", "--bs=104 --verify_nonce=0", "--bs=64 --verify=pattern --verify_pattern=0xab"] {
+        ours(&scratch, "run", &format!("--filename=x --size=8k --rw=write {options}")).expect_code(0);
+    }
+    let reference = include_str!("../../../docs/options.md");
+    assert!(reference.contains("| `verify_interval` | number, at least 104 |"));
+}
+
+/// 692e655 forgot the mismatches of the ramp in the verdict, and counted them in the line above it.
+#[test]
+fn mismatches_of_a_ramp_are_counted_once() {
+    let scratch = Scratch::new();
+    let lossy = Server::start(&scratch, "--faults lost=100%");
+    let line = "--rw=randwrite --size=1m --time_based --ramp_time=300ms --runtime=300ms --format=json";
+    let document = Json::read(&lossy.run(&scratch, "run", line).expect_code(1).stdout);
+    let [written, _, mismatches] = counts(&document, 0);
+    assert_eq!((mismatches, document.whole("jobs/0/result/errors")), (written, written));
+}
+
+#[test]
+fn runs_on_models_say_that_nothing_was_verified() {
+    let scratch = Scratch::new();
+    let volume = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
+    let line = "--no-record --name=x --bs=4k --size=1m --rw=randwrite --verify=crc32c";
+    let mut command = fathom(words(&format!("sim --on {volume} {line}")));
+    let outcome = run(command.current_dir(&scratch));
+    let said = "not verified: a modelled volume keeps no data; 0 of 256 written blocks checked";
+    assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
 }

@@ -76,10 +76,13 @@ impl FailureCause {
 /// What a worker has verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Blocks written: one for each write that did not fail.
+    /// Blocks written: one for each write that did not fail. Of writes to the same block before it was read back one, once
+    /// it is read back.
     pub written: u64,
     /// Blocks read back and compared.
     pub checked: u64,
+    /// Blocks read back of which it is not known whether this worker wrote them last: others write there as well.
+    pub overwritten: u64,
     /// Blocks that were not what was written.
     pub mismatches: u64,
     /// Some may have been read back from a cache that could not be emptied.

@@ -89,6 +89,13 @@ impl Slots {
         self.flights.get_mut(tag.0.wrapping_sub(self.base) as usize)?.as_mut()
     }
 
+    /// Forgets what was transferred of an operation.
+    pub(crate) fn begin_again(&mut self, tag: Tag) {
+        if let Some(flight) = self.get_mut(tag) {
+            flight.moved = 0;
+        }
+    }
+
     /// What is in flight.
     pub(crate) fn flights(&self) -> impl Iterator<Item = &Flight> {
         self.flights.iter().flatten()

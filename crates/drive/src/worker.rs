@@ -3,7 +3,7 @@
 use meter::{Direction, Meter, Sample};
 use target::{Completion, Kind, Op, Settled, Tag, Target};
 use units::Nanos;
-use workload::{Decision, Issuer, Next, OpKind};
+use workload::{Checked, Decision, Issuer, Next, OpKind};
 
 use crate::Policy;
 use crate::group::Group;
@@ -14,6 +14,11 @@ use crate::slots::{Flight, Slots};
 const EAGAIN: i32 = 11;
 /// `EINTR`: likewise.
 const EINTR: i32 = 4;
+/// A read that another worker's write may have torn is repeated for so long: a worker that is not running may leave half a
+/// block in a cache. What still does not hold is damaged.
+const TORN_MOST: Nanos = Nanos::from_millis(500);
+/// So many reads are repeated at most.
+const READ_AGAIN_MOST: u64 = 1 << 20;
 /// At most this many failures are kept in full; the others are counted.
 const FAILURES_MAX: usize = 16;
 
@@ -52,7 +57,14 @@ pub struct Worker {
     mismatches: u64,
     /// What was written stayed in a cache as it was read back.
     cached: bool,
+    /// Checked reads that cannot be judged.
+    overwritten: u64,
+    /// How often reads were repeated that another worker's write may have torn.
+    read_again: u64,
     failed_writes: u64,
+    /// Writes whose reading back has begun, and the reads that it takes.
+    replayed: u64,
+    to_read_back: u64,
     abandoned: Vec<Abandoned>,
     start: Nanos,
     ramp_end: Nanos,
@@ -83,7 +95,11 @@ impl Worker {
             checked: 0,
             mismatches: 0,
             cached: false,
+            overwritten: 0,
+            read_again: 0,
             failed_writes: 0,
+            replayed: 0,
+            to_read_back: 0,
             abandoned: Vec::new(),
             start: Nanos::MAX,
             ramp_end: Nanos::MAX,
@@ -125,9 +141,11 @@ impl Worker {
     #[must_use]
     pub fn verification(&self) -> Verification {
         let issued = self.writer.as_ref().unwrap_or(&self.issuer);
+        let written = issued.writes().saturating_sub(self.replayed) + self.to_read_back;
         Verification {
-            written: issued.writes().saturating_sub(self.failed_writes),
+            written: written.saturating_sub(self.failed_writes),
             checked: self.checked,
+            overwritten: self.overwritten,
             mismatches: self.mismatches,
             cached: self.cached,
             nonce: issued.nonce(),
@@ -402,7 +420,9 @@ impl Worker {
             if completion.result != (decision.length - flight.moved) as i32 {
                 return self.finish_oddly(completion);
             }
-            self.check(target, completion.tag, &decision);
+            if decision.checked && self.is_to_be_read_again(target, completion, &flight) {
+                return;
+            }
             self.meter.record(&sample(&flight, completion));
         } else {
             if completion.result < 0 {
@@ -416,23 +436,37 @@ impl Worker {
         self.slots.release(completion.tag, completion.completed);
     }
 
-    fn check<T: Target>(&mut self, target: &mut T, tag: Tag, decision: &Decision) {
-        if decision.checked
-            && let Some(buffer) = target.buffer(tag)
-            && let Some(block) = buffer.get(..decision.length as usize)
-        {
-            self.checked += 1;
-            let Err(mismatch) = self.issuer.check(decision, block) else { return };
-            self.mismatches += 1;
-            let damaged = self.policy.keep_damaged.then(|| {
-                let mut expected = vec![0; block.len()];
-                self.issuer.fill(decision, &mut expected);
-                let start = (mismatch.block - decision.offset) as usize;
-                let span = start..start + mismatch.length as usize;
-                Damaged { found: block[span.clone()].to_vec(), expected: expected[span].to_vec() }
-            });
-            self.fail(*decision, FailureCause::Mismatch(mismatch), damaged);
+    /// Checks what was read. Returns whether it was torn by a write of another worker and is read again.
+    fn is_to_be_read_again<T: Target>(&mut self, target: &mut T, completion: &Completion, flight: &Flight) -> bool {
+        let (tag, decision) = (completion.tag, &flight.decision);
+        let Some(buffer) = target.buffer(tag) else { return false };
+        let Some(block) = buffer.get(..decision.length as usize) else { return false };
+        let mismatch = match self.issuer.check(decision, block) {
+            Ok(sound) => {
+                self.checked += u64::from(sound == Checked::Good);
+                self.overwritten += u64::from(sound == Checked::Overwritten);
+                return false;
+            }
+            Err(mismatch) => mismatch,
+        };
+        let may_be_torn = mismatch.wrong.may_be_torn() && self.issuer.is_shared(decision.file) && !self.is_halted();
+        if may_be_torn && completion.completed.since(flight.started) < TORN_MOST && self.read_again < READ_AGAIN_MOST {
+            self.read_again += 1;
+            self.slots.begin_again(tag);
+            self.again.push(tag);
+            return true;
         }
+        self.checked += 1;
+        self.mismatches += 1;
+        let damaged = self.policy.keep_damaged.then(|| {
+            let mut expected = vec![0; block.len()];
+            self.issuer.fill(decision, &mut expected);
+            let start = (mismatch.block - decision.offset) as usize;
+            let span = start..start + mismatch.length as usize;
+            Damaged { found: block[span.clone()].to_vec(), expected: expected[span].to_vec() }
+        });
+        self.fail(*decision, FailureCause::Mismatch(mismatch), damaged);
+        false
     }
 
     /// A short transfer, an error, or a request to try again.
@@ -533,6 +567,8 @@ impl Worker {
 
     fn reads_back(&mut self) -> bool {
         let Some(reader) = self.issuer.verify_pass() else { return false };
+        self.replayed = self.issuer.writes();
+        self.to_read_back += reader.to_read_back();
         self.writer = Some(std::mem::replace(&mut self.issuer, reader));
         true
     }

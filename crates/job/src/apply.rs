@@ -73,7 +73,7 @@ fn int(draft: &mut Draft, spec: &OptionSpec, text: &str, (least, most): (i64, i6
     numbers(draft, spec, text, findings, |wide, findings| {
         let value = i64::from(wide as i32);
         if (least != 0 && value < least) || value > most {
-            out_of_range(text, (least, most), findings);
+            out_of_range(text, (least, most), spec.bounded_by, findings);
             return None;
         }
         if value != wide && wide > 0 {
@@ -92,7 +92,7 @@ fn long(draft: &mut Draft, spec: &OptionSpec, text: &str, least: i64, findings: 
     }
     numbers(draft, spec, text, findings, |value, findings| {
         if (value as u64) < least as u64 {
-            out_of_range(text, (least, i64::MAX), findings);
+            out_of_range(text, (least, i64::MAX), spec.bounded_by, findings);
             return None;
         }
         refuse_negative(text, value, least, findings);
@@ -116,12 +116,13 @@ fn refuse_negative(text: &str, value: i64, least: i64, findings: &mut Findings) 
     }
 }
 
-fn out_of_range(text: &str, (least, most): (i64, i64), findings: &mut Findings) {
+fn out_of_range(text: &str, (least, most): (i64, i64), why: &str, findings: &mut Findings) {
     let bounds = match (least, most) {
         (_, i64::MAX) => format!("at least {least}"),
         _ => format!("from {least} to {most}"),
     };
-    findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range"));
+    let because = if why.is_empty() { String::new() } else { format!(": {why}") };
+    findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range{because}"));
     if let Some(last) = findings.items.last_mut() {
         last.write(format!("write a number {bounds}"));
     }

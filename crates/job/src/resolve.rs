@@ -161,6 +161,7 @@ impl<'a> Resolver<'a> {
         let asked = warn::Asked::of(&draft);
         let (job, problems) = settle(draft, &context);
         self.tell_all(problems);
+        self.tell_all(small_block(&job, self.dialect, &context));
         self.tell_all(warn::check(&job, &asked, self.dialect, &context));
         job
     }
@@ -258,6 +259,12 @@ fn not_yet(spec: &OptionSpec, place: Place) -> Diagnostic {
         .at(place)
         .note(spec.doc)
         .remedy("leave it out, or run this job with fio")
+}
+
+/// Blocks without room for what they are verified by.
+fn small_block(job: &Job, dialect: Dialect, context: &strict::Context<'_>) -> Option<Diagnostic> {
+    let small = job.small_block(dialect == Dialect::Strict)?;
+    Some(context.error("small-block", small.option, &small.message()).remedy(small.remedy()))
 }
 
 fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Diagnostic {

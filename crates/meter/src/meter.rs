@@ -174,10 +174,13 @@ impl Meter {
         }
     }
 
-    /// Begins measurement at `now` and forgets what was counted before: at the start, and when a ramp ends.
+    /// Begins measurement at `now` and forgets what was counted before: at the start, and when a ramp ends. Failures are
+    /// not forgotten: they are of the run, not of an interval.
     pub fn begin(&mut self, now: Nanos) {
         let options = self.options.clone();
+        let (errors, first_error) = (self.summary.errors, self.summary.first_error);
         *self = Self::new(options);
+        (self.summary.errors, self.summary.first_error) = (errors, first_error);
         self.begin = now;
         self.phase_begin = now;
         self.window_end = now + self.options.window;

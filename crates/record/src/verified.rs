@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 /// How much of what a job wrote was read back and compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
-    /// Blocks written by this run: one for each write. Zero for jobs that check what an earlier run wrote.
+    /// Blocks written by this run: one for each write, or for all writes to a block between two read-backs where offsets
+    /// may repeat. Zero for jobs that check what an earlier run wrote.
     pub written: u64,
-    /// Blocks read back and compared. A block that was written twice before it was read back is read back twice where
-    /// offsets may repeat, so this counts as [`Self::written`] does.
+    /// Blocks read back and compared.
     pub checked: u64,
     /// Checked blocks that are not what was written.
     pub mismatches: u64,
@@ -33,10 +33,16 @@ pub enum Unchecked {
     NullEngine,
     /// Blocks were read back while a cache that could not be emptied held them.
     Cached,
+    /// A modelled volume, which keeps no data.
+    Model,
+    /// The job wrote no block, and checks none of an earlier run.
+    Unwritten,
     /// There was nothing to read.
     Nothing,
     /// Reads failed, or the job did.
     Failed,
+    /// Other workers write the same blocks, so that a lost write cannot be told from one that was overwritten.
+    Overwritten,
     /// The runtime was over.
     Runtime,
     /// The job was stopped: by a signal, or by `exitall`.
@@ -47,7 +53,7 @@ impl Unchecked {
     /// Whether the job asked for it.
     #[must_use]
     pub const fn is_chosen(self) -> bool {
-        matches!(self, Self::DoVerify | Self::NullMethod | Self::NullEngine)
+        matches!(self, Self::DoVerify | Self::NullMethod | Self::NullEngine | Self::Model)
     }
 }
 

@@ -67,6 +67,7 @@ fn limit(random: &mut Random, number: u64) -> Limit {
         rate,
         larger_than: 0,
         burst: Burst::Jitter(Nanos::from_millis(5)),
+        tolerance: None,
         rule: String::new(),
         source: Source::default(),
     }

@@ -52,7 +52,8 @@ pub struct Decision {
     pub length: u32,
     /// Which file, by its place in the [`Layout`](crate::Layout).
     pub file: u32,
-    /// Which time the file is gone through, from zero; written into verification headers.
+    /// Which time the file is gone through, from zero; where verified writes may overlap, the number of the operation.
+    /// Written into verification headers.
     pub pass: u32,
     /// What it does.
     pub kind: OpKind,

@@ -1,6 +1,7 @@
 //! From sizes as a job gives them to the files and regions that one worker uses.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use job::{Dialect, FileOptions, Job, Size};
 use units::Bytes;
@@ -8,6 +9,7 @@ use units::random::Random;
 
 use crate::decision::Worker;
 use crate::error::WorkloadError;
+use crate::verify::Writers;
 
 /// What is known of a file before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,18 @@ pub struct Layout {
     /// `io_size` in bytes, where it was given: how much is transferred, the regions being gone through again
     /// where they are smaller.
     pub io_size: Option<u64>,
+    /// What tells the files apart in the headers of verified blocks ([`file_identity`](crate::file_identity)); their
+    /// places in `files` where this is empty.
+    pub identities: Vec<u32>,
+    /// What the workers write that write at the same time, this one included; `None` where it is alone.
+    pub writers: Option<Arc<Writers>>,
+}
+
+impl Layout {
+    /// The identity of a file in the headers of verified blocks.
+    pub(crate) fn identity(&self, file: usize) -> u32 {
+        self.identities.get(file).copied().unwrap_or(file as u32)
+    }
 }
 
 /// One file that a worker uses.
@@ -76,7 +90,7 @@ impl FilePlan {
     #[must_use]
     pub fn layout(&self) -> Layout {
         let files = self.files.iter().map(|file| file.extent).collect();
-        Layout { files, size: self.size, io_size: self.io_size }
+        Layout { files, size: self.size, io_size: self.io_size, ..Layout::default() }
     }
 
     /// How many bytes all files together have to grow by before they can be used.

@@ -29,4 +29,4 @@ pub use error::WorkloadError;
 pub use files::{FileExtent, FileFact, FilePlan, Layout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;
-pub use verify::{HEADER_BYTES, Mismatch, Wrong};
+pub use verify::{Checked, HEADER_BYTES, Mismatch, Writers, Wrong, file_identity};

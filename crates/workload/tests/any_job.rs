@@ -85,7 +85,7 @@ fn any_layout(random: &mut Random) -> Layout {
     };
     let size = (random.below(3) == 0).then(|| 1 + random.below(400_000));
     let io_size = (random.below(4) == 0).then(|| 1 + random.below(900_000));
-    Layout { files, size, io_size }
+    Layout { files, size, io_size, ..Layout::default() }
 }
 
 fn assert_sound(op: &Decision, layout: &Layout, seed: u64) {

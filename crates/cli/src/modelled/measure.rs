@@ -149,7 +149,8 @@ impl Theatre<'_> {
             };
             let summary = worker.meter_mut().finished();
             let (ending, failures) = (worker.ending(), worker.failures().to_vec());
-            Finished { number, summary, ending, failures, trouble, ..Finished::default() }
+            let verification = worker.verification();
+            Finished { number, summary, ending, verification, failures, trouble, ..Finished::default() }
         }));
         out
     }

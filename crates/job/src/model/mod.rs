@@ -4,9 +4,11 @@
 
 mod files;
 mod pattern;
+mod verify;
 
 pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
+pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
 
 use units::{Bytes, Nanos, Rate};
 

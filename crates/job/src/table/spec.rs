@@ -122,6 +122,8 @@ pub struct OptionSpec {
     /// Where it stands in Fathom.
     pub status: Status,
     pub(crate) setter: Setter,
+    /// Why its numbers have bounds, for errors; empty where this goes without saying.
+    pub(crate) bounded_by: &'static str,
 }
 
 impl OptionSpec {
@@ -155,6 +157,7 @@ impl OptionSpec {
             engines: &[],
             status: Status::Supported,
             setter,
+            bounded_by: "",
         }
     }
 
@@ -168,6 +171,10 @@ impl OptionSpec {
 
     pub(super) const fn status(self, status: Status) -> Self {
         Self { status, ..self }
+    }
+
+    pub(super) const fn bounded_by(self, bounded_by: &'static str) -> Self {
+        Self { bounded_by, ..self }
     }
 
     pub(super) const fn engines(self, engines: &'static [&'static str]) -> Self {

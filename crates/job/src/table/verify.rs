@@ -2,7 +2,7 @@
 
 use super::spec::{ANY, Category, Kind, OptionSpec, Setter, flag, in_category, later, switch};
 use crate::draft::Draft;
-use crate::model::VerifyMethod;
+use crate::model::{VERIFY_PLAIN_HEADER_BYTES, VerifyMethod};
 use crate::read::{Findings, pattern, word};
 
 pub(super) static OPTIONS: &[OptionSpec] = &in_category(
@@ -24,15 +24,16 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         ),
         OptionSpec::new(
             "verify_interval",
-            Kind::Int(96, ANY),
+            Kind::Int(VERIFY_PLAIN_HEADER_BYTES as i64, ANY),
             Setter::Number(|d, n| d.job.verify.interval = Some(n as u32)),
             "Bytes between the headers of checked blocks.",
-        ),
+        )
+        .bounded_by("the header of a verified block has to fit"),
         OptionSpec::new(
             "verify_nonce",
             Kind::Int(0, NONCE_MAX),
             Setter::Number(|d, n| d.job.verify.nonce = u32::try_from(n).ok()),
-            "Number in block headers that tells runs apart, 0 for none; by default each run draws its own.",
+            "Number in block headers that tells runs apart, by default drawn by each run; 0 for the same bytes in all runs.",
         ),
         later("verify_pattern_interval", Kind::Int(0, ANY), "Begin the pattern anew after so many bytes.").default("0"),
         later("verify_offset", Kind::Int(48, ANY), "Where in a block its header stands."),

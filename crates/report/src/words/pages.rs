@@ -98,12 +98,13 @@ fn trust(code: Code) -> Entry {
         ),
         Code::NotVerified => of(
             "Written blocks were not verified",
-            "a job with `verify` did not read back all that it wrote, because it was stopped or reads failed, or read it \
-             back while the page cache could not be emptied; a warning where it checks what an earlier run wrote and \
-             was stopped on the way",
+            "a job with `verify` did not check all that it wrote, because it was stopped, reads failed, other workers write \
+             the same blocks, the page cache could not be emptied, or it wrote nothing (`rwmixread=100`, `rw=trim`); a \
+             warning where it checks what an earlier run wrote and was stopped on the way",
             "Nothing is known of these blocks. Let the job end by itself, or check what it wrote with `verify_only` and \
-             the `verify_nonce` that it printed. Where the page cache could not be emptied, use `direct=1`, or end the \
-             programs that have the file mapped or locked in memory.",
+             the `verify_nonce` that it printed. Give workers files or regions of their own: where several write one \
+             block, a write that was lost cannot be told from one that was overwritten. Where the page cache could not be \
+             emptied, use `direct=1`, or end the programs that have the file mapped or locked in memory.",
         ),
         Code::SeveralRuns => of(
             "Blocks of several runs",

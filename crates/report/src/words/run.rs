@@ -30,6 +30,20 @@ pub(super) fn not_verified(figures: &Figures<'_>, unchecked: Option<Unchecked>) 
             .to_owned();
     }
     let (written, checked) = (figures.value(Quantity::BlocksWritten), figures.value(Quantity::BlocksChecked));
+    if unchecked == Some(Unchecked::Unwritten) {
+        return format!(
+            "Nothing was verified: {reason}. Have the job write, or check what an earlier run wrote with rw=read."
+        );
+    }
+    if unchecked == Some(Unchecked::Overwritten) {
+        let amount = if checked == 0.0 { "Nothing" } else { "Not everything" };
+        return format!(
+            "{amount} was verified: {reason}, and only {} of {} could be checked. Give each worker a file or a region of \
+             its own (offset_increment), or use numjobs=1.",
+            grouped(checked as u64),
+            blocks(written, "written")
+        );
+    }
     if checked == 0.0 {
         return format!("Nothing was verified: {reason}, and none of {} was read back.", blocks(written, "written"));
     }
@@ -58,6 +72,9 @@ pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
         Unchecked::NullMethod => "verify=null compares nothing",
         Unchecked::NullEngine => "ioengine=null keeps no data",
         Unchecked::Cached => "the page cache could not be emptied",
+        Unchecked::Model => "a modelled volume keeps no data",
+        Unchecked::Unwritten => "the job wrote no block",
+        Unchecked::Overwritten => "other workers write the same blocks",
         Unchecked::Nothing => "there was nothing to read",
         Unchecked::Failed => "operations failed",
         Unchecked::Runtime => "the runtime was over",

@@ -103,6 +103,7 @@ pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
         rate,
         larger_than: 0,
         burst: Burst::Jitter(Nanos::from_millis(5)),
+        tolerance: None,
         rule: String::new(),
         source: Source::default(),
     };

@@ -1,6 +1,6 @@
 //! From a job to its issuer.
 
-use job::{Direction, Job, VerifyMethod};
+use job::{Direction, Job};
 use units::random::{Random, mix};
 
 use super::lane::Lane;
@@ -16,7 +16,7 @@ use crate::payload::Payload;
 use crate::picker::Picker;
 use crate::syncs::Syncs;
 use crate::think::Think;
-use crate::verify::{HEADER_BYTES, Verifier};
+use crate::verify::Verifier;
 
 impl Issuer {
     pub(super) fn loading(job: &Job, worker: Worker, layout: &Layout, seed: u64) -> Result<Self, WorkloadError> {
@@ -27,7 +27,9 @@ impl Issuer {
         let rules = Rules::new(job, used, own);
         let files = cursors(job, &rules, layout, used)?;
         let pace = Pace::new(job, mix, own);
-        let verifier = verifier(job, &rules, &pace, used, seed)?;
+        let verifier = verifier(job, &rules, &pace, used, (seed, worker, layout))?;
+        let order = numbers_writes(job, &rules, verifier.as_ref());
+        let verifier = verifier.map(|verifier| if order { verifier.numbered() } else { verifier });
         let usable = files.iter().map(Cursor::length).fold(0, u64::saturating_add);
         let pairs = (job.pattern.direction == Direction::TrimWrite).then(Pairs::default);
         let think = Think::new(job);
@@ -38,7 +40,8 @@ impl Issuer {
             lane: Lane::new(mix, &pace, &rules, simple),
             invalidates: job.files.invalidate && !job.engine.direct && rules.has_passes(),
             anew: false,
-            attention: pairs.is_some() || think.is_some(),
+            attention: pairs.is_some() || think.is_some() || order,
+            order: order.then(Box::default),
             mix,
             pace,
             limits: Limits::new(job, layout, usable, rules.has_passes(), rests),
@@ -64,6 +67,12 @@ impl Issuer {
             origin: Box::new(Origin { job: job.clone(), worker, layout: layout.clone(), seed }),
         })
     }
+}
+
+/// Whether blocks say which write they are of. Without a nonce their bytes follow from the job alone.
+fn numbers_writes(job: &Job, rules: &Rules, verifier: Option<&Verifier>) -> bool {
+    let writes = job.pattern.direction.writes() && !job.verify.only;
+    writes && rules.may_overlap() && verifier.is_some_and(Verifier::is_marked)
 }
 
 /// Whether what was written is read back before anything is written over it.
@@ -129,16 +138,14 @@ fn verifier(
     rules: &Rules,
     pace: &Pace,
     used: [bool; 3],
-    seed: u64,
+    (seed, worker, layout): (u64, Worker, &Layout),
 ) -> Result<Option<Verifier>, WorkloadError> {
     let Some(method) = job.verify.method else { return Ok(None) };
     let kinds = (0..3).filter(|&kind| used[kind]);
     let least = kinds.map(|kind| rules.sizes[kind].min()).min().unwrap_or(1);
     let interval = job.verify.interval.filter(|&interval| interval > 0).unwrap_or(least);
-    if !matches!(method, VerifyMethod::Pattern | VerifyMethod::Null) && (interval as usize) < HEADER_BYTES {
-        let option = if job.verify.interval.is_some() { "verify_interval" } else { "bs" };
-        let message = format!("{interval} bytes have no room for a verification header of {HEADER_BYTES}");
-        return Err(WorkloadError::new(option, message));
+    if let Some(small) = job.small_block(false) {
+        return Err(WorkloadError::new(small.option, format!("{}: {}", small.message(), small.remedy())));
     }
     let writes = job.pattern.direction.writes();
     if writes && rules.may_overlap() && !rules.keeps_to(interval, used) {
@@ -154,5 +161,5 @@ fn verifier(
         return Err(WorkloadError::new("verify", message));
     }
     let nonce = if writes && !job.verify.only { Some(job.verify.nonce.unwrap_or(0)) } else { job.verify.nonce };
-    Ok(Some(Verifier::new(method, &job.verify.pattern, interval, seed, nonce)))
+    Ok(Some(Verifier::new(method, &job.verify.pattern, interval, seed, nonce, worker.index, layout)))
 }

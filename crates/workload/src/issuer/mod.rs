@@ -1,5 +1,6 @@
 //! The source of decisions of one worker.
 
+mod in_order;
 mod lane;
 mod making;
 mod replay;
@@ -24,7 +25,8 @@ use crate::payload::Payload;
 use crate::picker::Picker;
 use crate::syncs::Syncs;
 use crate::think::{Leave, Think};
-use crate::verify::{Mismatch, Verifier};
+use crate::verify::{Checked, Mismatch, Verifier};
+use in_order::InOrder;
 use lane::Lane;
 use making::used_kinds;
 use replay::Replay;
@@ -64,6 +66,8 @@ pub struct Issuer {
     due_sync: Option<Decision>,
     think: Option<Think>,
     pairs: Option<Pairs>,
+    /// Writes that may overlap are verified: they have numbers, and do not overtake each other.
+    order: Option<Box<InOrder>>,
     replay: Option<Replay>,
     payload: Payload,
     verifier: Option<Verifier>,
@@ -154,10 +158,11 @@ impl Issuer {
     /// Says of the first operation of another pass that it is that.
     #[cold]
     fn marked(&mut self, next: Next) -> Next {
-        match next {
+        let next = match next {
             Next::Issue(op) if std::mem::take(&mut self.anew) => Next::IssueAnew(op),
             other => other,
-        }
+        };
+        self.in_order(next)
     }
 
     /// The next data operation; `None` when the files have been gone through.
@@ -223,7 +228,7 @@ impl Issuer {
 
     #[inline(always)]
     fn issue(&mut self, kind: OpKind, intended: Nanos, file: u32, offset: u64, length: u32) -> Decision {
-        let (pass, sequence) = (self.files[file as usize].pass, self.sequence);
+        let (pass, sequence) = (self.pass_or_number(file), self.sequence);
         let checked = self.checks_reads;
         let op = Decision { intended, offset, sequence, length, file, pass, kind, checked, closing: false };
         self.sequence += 1;
@@ -243,6 +248,14 @@ impl Issuer {
         }
         self.open_lane();
         op
+    }
+
+    #[inline(always)]
+    fn pass_or_number(&mut self, file: u32) -> u32 {
+        match &mut self.order {
+            Some(order) => order.next_number(),
+            None => self.files[file as usize].pass,
+        }
     }
 
     #[inline(always)]
@@ -289,6 +302,9 @@ impl Issuer {
         if let Some(write) = self.pairs.as_mut().and_then(Pairs::ready) {
             return Some(self.issue_paired(write, now));
         }
+        if let Some(next) = self.waiting_write() {
+            return Some(next);
+        }
         if let Phase::Closing { next_file } = self.phase
             && let Some(next) = self.close(next_file, now)
         {
@@ -303,7 +319,7 @@ impl Issuer {
         }
         let held = self.hold(now);
         if held.is_none() {
-            self.attention = self.anew || self.think.is_some() || self.pairs.is_some();
+            self.attention = self.anew || self.think.is_some() || self.pairs.is_some() || self.order.is_some();
         }
         held
     }
@@ -407,6 +423,7 @@ impl Issuer {
     }
 
     fn after_completion(&mut self, op: &Decision, at: Nanos) {
+        self.ends_in_order(op);
         if let Some(pairs) = &mut self.pairs {
             pairs.completed(op);
         }
@@ -421,7 +438,7 @@ impl Issuer {
     pub fn finish(&mut self) {
         self.close_lane();
         self.limits.stop();
-        self.replay = self.replay.map(|replay| Replay { left: 0, ..replay });
+        self.replay = self.replay.map(|replay| Replay { left: 0, reads: 0, ..replay });
         if self.phase == Phase::Load {
             self.end_loop();
         }
@@ -446,8 +463,20 @@ impl Issuer {
     /// # Errors
     ///
     /// The first block that is not what was written.
-    pub fn check(&mut self, op: &Decision, data: &[u8]) -> Result<(), Mismatch> {
-        self.verifier.as_mut().map_or(Ok(()), |verifier| verifier.check(op, data))
+    pub fn check(&mut self, op: &Decision, data: &[u8]) -> Result<Checked, Mismatch> {
+        self.verifier.as_mut().map_or(Ok(Checked::Good), |verifier| verifier.check(op, data))
+    }
+
+    /// Whether other workers write to the same part of a file that this issuer reads back: a read may then be torn.
+    #[must_use]
+    pub fn is_shared(&self, file: u32) -> bool {
+        self.verifier.as_ref().is_some_and(|verifier| verifier.is_shared(file))
+    }
+
+    /// How many reads are still to come of an issuer that reads back; zero of others.
+    #[must_use]
+    pub fn to_read_back(&self) -> u64 {
+        self.replay.map_or(0, |replay| replay.reads)
     }
 
     /// How many writes were issued.

@@ -6,7 +6,7 @@ use units::Nanos;
 use super::{Issuer, Origin, Phase};
 use crate::decision::{Decision, Next, OpKind};
 use crate::offsets::Cursor;
-use crate::verify::PassRange;
+use crate::verify::{Latest, PassRange};
 
 /// Whether reads may come from a cache that the job wants emptied. Mappings are of the page cache, whatever `direct` says.
 pub(super) fn caches(job: &Job) -> bool {
@@ -17,6 +17,8 @@ pub(super) fn caches(job: &Job) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replay {
     pub(super) left: u64,
+    /// How many reads are still to come: fewer where blocks were written several times.
+    pub(super) reads: u64,
     /// Bytes that were read.
     pub(super) bytes: u64,
 }
@@ -42,23 +44,36 @@ impl Issuer {
         };
         let passes = self.possible_passes(&issuer);
         issuer.replay(writes);
+        let latest = issuer.rules.may_overlap().then(|| issuer.rehearse());
+        if let (Some(replay), Some((_, reads))) = (&mut issuer.replay, &latest) {
+            replay.reads = *reads;
+        }
         // Also where offsets repeat, and there is no pass to begin: caches hold what was written.
         issuer.invalidates = caches(&self.origin.job);
         issuer.go_anew();
         issuer.picker.succeed(&self.picker);
         if let Some(verifier) = &mut issuer.verifier {
-            verifier.demand(passes);
+            verifier.demand(passes, latest.map(|(latest, _)| latest));
         }
         Some(issuer)
     }
 
+    /// Goes through the writes that are to be read back. Returns which of them were the last to their blocks, and how many
+    /// reads it takes to read each block once.
+    fn rehearse(&self) -> (Latest, u64) {
+        let (mut issuer, mut latest, mut reads) = (self.clone(), Latest::default(), 0);
+        let Some(verifier) = &self.verifier else { return (latest, reads) };
+        loop {
+            match issuer.replayed(Nanos::ZERO) {
+                Next::Issue(op) | Next::IssueAnew(op) => reads += u64::from(verifier.note(&mut latest, &op)),
+                Next::Close(_) => {}
+                Next::Until(_) | Next::Blocked | Next::Done => return (latest, reads),
+            }
+        }
+    }
+
     /// In which passes the blocks that were written since `start` may have been written last.
     fn possible_passes(&self, start: &Self) -> PassRange {
-        let job = &self.origin.job;
-        if job.grouping.numjobs > 1 && !job.files.filenames.is_empty() {
-            // Clones write the same files, each at its own pass.
-            return PassRange { first: 0, last: u32::MAX };
-        }
         let passes = |issuer: &Self| -> Vec<u32> { issuer.files.iter().map(|file| file.pass).collect() };
         let first = passes(start).into_iter().min().unwrap_or(0);
         PassRange { first, last: passes(self).into_iter().max().unwrap_or(first) }
@@ -91,7 +106,7 @@ impl Issuer {
     }
 
     pub(super) fn replay(&mut self, writes: u64) {
-        self.replay = Some(Replay { left: writes, bytes: 0 });
+        self.replay = Some(Replay { left: writes, reads: writes, bytes: 0 });
         self.pace.rehearse();
         self.think = None;
         self.syncs = None;
@@ -111,12 +126,17 @@ impl Issuer {
             }
             match self.next_data(Nanos::MAX) {
                 Some(Next::Issue(op)) if op.kind == written => {
+                    let is_read = self.verifier.as_mut().is_none_or(|verifier| verifier.is_to_be_read(&op));
                     if let Some(replay) = &mut self.replay {
                         replay.left -= 1;
-                        replay.bytes += u64::from(op.length);
+                        replay.reads = replay.reads.saturating_sub(u64::from(is_read));
+                        replay.bytes += if is_read { u64::from(op.length) } else { 0 };
                     }
-                    let read = Decision { kind: OpKind::Read, intended: now, ..op };
-                    return self.marked(Next::Issue(read));
+                    if is_read {
+                        let read = Decision { kind: OpKind::Read, intended: now, ..op };
+                        return self.marked(Next::Issue(read));
+                    }
+                    self.completed += 1;
                 }
                 Some(_) => self.completed += 1,
                 None => self.end_loop(),

@@ -3,19 +3,22 @@
 //! | bytes | field |
 //! |---|---|
 //! | 0..4 | `FTHM` |
-//! | 4 | version, 1 |
+//! | 4 | version: 2, or 1 of blocks without a nonce |
 //! | 5 | method |
 //! | 6..8 | length of the checksum |
 //! | 8..12 | length of the block, header included |
-//! | 12..16 | pass |
+//! | 12..16 | pass; where writes may overlap, the number of the write |
 //! | 16..24 | offset of the block in its file |
 //! | 24..32 | seed |
 //! | 32..96 | checksum of the payload, filled up with zeroes |
-//! | 96..100 | CRC-32C of bytes 0..96, exclusive or the nonce |
+//! | 96..100 | CRC-32C of bytes 0..96 and 104..112, exclusive or the nonce |
 //! | 100..104 | nonce of the run, 0 for none |
+//! | 104..108 | version 2: worker |
+//! | 108..112 | version 2: identity of the file |
 //!
-//! The nonce is what tells the blocks of two identical runs apart: everything else in a header follows from the job and
-//! its seed. With a nonce of 0 the bytes are those of the versions that had none.
+//! The nonce is what tells the blocks of two identical runs apart, worker and file tell blocks of one run apart. With a
+//! nonce of 0 the bytes are those of version 1, which follow from the job and its seed alone. Version 1 with a nonce is
+//! read: earlier releases wrote it.
 //!
 //! Numbers have their least byte first. fio's headers differ between its own versions, so there is no layout
 //! that would let one program check what another wrote.
@@ -24,11 +27,14 @@ use job::VerifyMethod;
 
 use super::checksum::{Checksum, MOST};
 
-/// Bytes of a header: no verified block may be smaller.
-pub const HEADER_BYTES: usize = 104;
+/// Bytes of a header of version 2: no block with a nonce may be smaller.
+pub const HEADER_BYTES: usize = job::VERIFY_HEADER_BYTES as usize;
+/// Bytes of a header of version 1: no other block may be smaller.
+pub(super) const PLAIN_HEADER_BYTES: usize = job::VERIFY_PLAIN_HEADER_BYTES as usize;
 
 const MAGIC: [u8; 4] = *b"FTHM";
-const VERSION: u8 = 1;
+const PLAIN: u8 = 1;
+const MARKED: u8 = 2;
 /// Where the checksum stands.
 pub(super) const SUM_AT: usize = 32;
 const CRC_AT: usize = SUM_AT + MOST;
@@ -42,6 +48,15 @@ pub(super) struct Header {
     pub(super) offset: u64,
     pub(super) seed: u64,
     pub(super) nonce: u32,
+    /// `None` in version 1.
+    pub(super) identity: Option<Identity>,
+}
+
+/// Which worker wrote a block, and to which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) worker: u32,
+    pub(super) file: u32,
 }
 
 /// A field of a header that is not what it must be: its place, and what it should have held.
@@ -52,11 +67,17 @@ pub(super) struct BadField {
 }
 
 impl Header {
+    /// How many bytes it takes.
+    pub(super) const fn bytes(&self) -> usize {
+        if self.identity.is_some() { HEADER_BYTES } else { PLAIN_HEADER_BYTES }
+    }
+
+    /// Writes it to `bytes`, which are as many as it takes.
     pub(super) fn write(&self, sum: &Checksum, bytes: &mut [u8]) {
         let sum = sum.as_bytes();
-        bytes[..HEADER_BYTES].fill(0);
+        bytes.fill(0);
         bytes[..4].copy_from_slice(&MAGIC);
-        bytes[4] = VERSION;
+        bytes[VERSION_AT] = if self.identity.is_some() { MARKED } else { PLAIN };
         bytes[5] = self.method;
         bytes[6..8].copy_from_slice(&(sum.len() as u16).to_le_bytes());
         bytes[8..12].copy_from_slice(&self.length.to_le_bytes());
@@ -64,31 +85,38 @@ impl Header {
         bytes[16..24].copy_from_slice(&self.offset.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.seed.to_le_bytes());
         bytes[SUM_AT..SUM_AT + sum.len()].copy_from_slice(sum);
-        let crc = crc32c::crc32c(&bytes[..CRC_AT]) ^ self.nonce;
+        if let Some(identity) = self.identity {
+            bytes[WORKER_AT..FILE_AT].copy_from_slice(&identity.worker.to_le_bytes());
+            bytes[FILE_AT..HEADER_BYTES].copy_from_slice(&identity.file.to_le_bytes());
+        }
+        let crc = own_crc(bytes, self.identity.is_some()) ^ self.nonce;
         bytes[CRC_AT..NONCE_AT].copy_from_slice(&crc.to_le_bytes());
-        bytes[NONCE_AT..HEADER_BYTES].copy_from_slice(&self.nonce.to_le_bytes());
+        bytes[NONCE_AT..WORKER_AT].copy_from_slice(&self.nonce.to_le_bytes());
     }
 
-    /// Reads a header whose own bytes are intact.
+    /// Reads a header whose own bytes are intact, from a block of at least [`PLAIN_HEADER_BYTES`].
     pub(super) fn read(bytes: &[u8]) -> Result<Self, BadField> {
         if bytes[..4] != MAGIC {
             return Err(BadField { at: 0, expected: MAGIC });
         }
+        let is_marked = bytes[VERSION_AT] == MARKED && bytes.len() >= HEADER_BYTES;
         let nonce = u32::from_le_bytes(array(bytes, NONCE_AT));
-        let crc = (crc32c::crc32c(&bytes[..CRC_AT]) ^ nonce).to_le_bytes();
+        let crc = (own_crc(bytes, is_marked) ^ nonce).to_le_bytes();
         if bytes[CRC_AT..NONCE_AT] != crc {
             return Err(BadField { at: CRC_AT, expected: crc });
         }
-        if bytes[4] != VERSION {
-            return Err(BadField { at: 4, expected: [VERSION, bytes[5], bytes[6], bytes[7]] });
+        if !is_marked && bytes[VERSION_AT] != PLAIN {
+            return Err(BadField { at: VERSION_AT, expected: [MARKED, bytes[5], bytes[6], bytes[7]] });
         }
+        let field = |at| u32::from_le_bytes(array(bytes, at));
         Ok(Self {
             method: bytes[5],
-            length: u32::from_le_bytes(array(bytes, 8)),
-            pass: u32::from_le_bytes(array(bytes, 12)),
+            length: field(8),
+            pass: field(12),
             offset: u64::from_le_bytes(array(bytes, 16)),
             seed: u64::from_le_bytes(array(bytes, 24)),
             nonce,
+            identity: is_marked.then(|| Identity { worker: field(WORKER_AT), file: field(FILE_AT) }),
         })
     }
 
@@ -96,6 +124,12 @@ impl Header {
     pub(super) fn sum_in<'a>(bytes: &'a [u8], like: &Checksum) -> &'a [u8] {
         &bytes[SUM_AT..SUM_AT + like.as_bytes().len()]
     }
+}
+
+/// The CRC of a header's own bytes, but for the nonce.
+fn own_crc(bytes: &[u8], is_marked: bool) -> u32 {
+    let crc = crc32c::crc32c(&bytes[..CRC_AT]);
+    if is_marked { crc32c::crc32c_append(crc, &bytes[WORKER_AT..HEADER_BYTES]) } else { crc }
 }
 
 fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
@@ -106,6 +140,12 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 
 /// Where a field stands, for reports.
 pub(super) const NONCE_AT: usize = CRC_AT + 4;
+/// Where a field stands, for reports.
+pub(super) const WORKER_AT: usize = NONCE_AT + 4;
+/// Where a field stands, for reports.
+pub(super) const FILE_AT: usize = WORKER_AT + 4;
+/// Where a field stands, for reports.
+pub(super) const VERSION_AT: usize = 4;
 /// Where a field stands, for reports.
 pub(super) const METHOD_AT: usize = 5;
 /// Where a field stands, for reports.
@@ -134,3 +174,5 @@ pub(super) const fn number(method: VerifyMethod) -> u8 {
         VerifyMethod::Pattern => 11,
     }
 }
+
+const _: () = assert!(PLAIN_HEADER_BYTES == WORKER_AT && HEADER_BYTES == FILE_AT + 4);

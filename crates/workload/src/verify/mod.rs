@@ -1,9 +1,15 @@
 //! Blocks that say what they are, so that reading them back shows whether they are still that.
 //!
 //! A write is cut into blocks of `verify_interval` bytes. Each begins with a header that holds its offset and the
-//! run's seed and nonce, and carries bytes that follow from (seed, nonce, offset, pass) alone. So a block found elsewhere, a
-//! block of an earlier run and a block with one wrong byte are told apart without remembering what was written, and
-//! the first wrong byte can be named.
+//! run's seed and nonce, its worker and its file, and carries bytes that follow from these and the pass alone. So a block
+//! found elsewhere, a block of an earlier run, of another file or of another worker and a block with one wrong byte are
+//! told apart without remembering what was written, and the first wrong byte can be named.
+//!
+//! Where writes of a job may overlap, the number of the write stands in place of the pass, and a block has to be that of the
+//! last write to it. Such writes are issued one after the other, so that the last one is known.
+//!
+//! A block that another worker may have written over is not checked: whether this worker's write was lost before cannot
+//! be known.
 //!
 //! The nonce differs between runs that are otherwise identical: without it, a run whose writes are all lost would accept
 //! what an identical run left there before. A job that only reads learns it from the first block and demands it of all
@@ -11,17 +17,23 @@
 
 mod checksum;
 mod header;
+mod latest;
+mod writers;
 
 use std::fmt;
+use std::sync::Arc;
 
 use job::{VerifyMethod, VerifyPattern};
 use units::random::mix;
 
 use crate::decision::Decision;
+use crate::files::Layout;
 use crate::payload::{fill_random, repeat};
 use checksum::Checksum;
 pub use header::HEADER_BYTES;
-use header::{BadField, Header};
+use header::{BadField, Header, Identity, PLAIN_HEADER_BYTES};
+pub(crate) use latest::Latest;
+pub use writers::{Writers, file_identity};
 
 /// How many expected and found bytes a [`Mismatch`] quotes at most.
 const QUOTED: usize = 16;
@@ -46,8 +58,14 @@ pub enum Wrong {
     Seed,
     /// The header is that of another run: this run's write is lost.
     Nonce,
+    /// The header is that of another file.
+    File,
+    /// The header is that of a worker that does not write here.
+    Worker,
     /// The header is that of an earlier or later pass: this pass's write is lost.
     Pass,
+    /// The header is that of another write than the last one: that one is lost.
+    Write,
     /// The bytes behind the header.
     Payload,
     /// The checksum in the header, while the bytes behind it are good.
@@ -57,11 +75,26 @@ pub enum Wrong {
 }
 
 impl Wrong {
+    /// Whether it may be what a read finds that meets a write: a part of one block and a part of another.
+    #[must_use]
+    pub const fn may_be_torn(self) -> bool {
+        matches!(self, Self::Header | Self::HeaderDamaged | Self::Payload | Self::Checksum)
+    }
+
     /// Whether it is the header that does not hold, so that nothing is known of the bytes behind it.
     #[must_use]
     pub const fn is_in_header(self) -> bool {
         !matches!(self, Self::Payload | Self::Checksum | Self::Pattern)
     }
+}
+
+/// What was found of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// All of it is what was written last.
+    Good,
+    /// At least a block of it is not known to be this worker's: others write here as well. Otherwise it is sound.
+    Overwritten,
 }
 
 /// A block that is not what was written.
@@ -93,7 +126,10 @@ impl fmt::Display for Mismatch {
             Wrong::Offset => "block of another place",
             Wrong::Seed => "block of another seed",
             Wrong::Nonce => "stale block of another run",
+            Wrong::File => "block of another file",
+            Wrong::Worker => "block of another worker",
             Wrong::Pass => "block of another pass",
+            Wrong::Write => "block of an earlier write",
             Wrong::Payload => "wrong data",
             Wrong::Checksum => "wrong checksum",
             Wrong::Pattern => "wrong pattern",
@@ -123,8 +159,33 @@ pub(crate) struct Verifier {
     seed: u64,
     /// The nonce of blocks: of those that are written, and of those that are read once it is known.
     nonce: Option<u32>,
-    /// The seed and the passes that blocks must have; `None` where another job wrote them.
-    own: Option<PassRange>,
+    /// The worker that writes, among all of the run.
+    worker: u32,
+    places: Arc<Places>,
+    /// The identity in the blocks of each file that another job wrote, once it is known.
+    learned: Vec<Option<u32>>,
+    /// Headers hold the number of the write, not the pass.
+    numbered: bool,
+    /// What blocks must be; `None` where another job wrote them.
+    own: Option<Own>,
+}
+
+/// The files that a job verifies, the same for all copies of a verifier.
+#[derive(Debug)]
+struct Places {
+    /// The identity of each file.
+    identities: Vec<u32>,
+    /// Whether other workers write to the same part of it.
+    shared: Vec<bool>,
+    writers: Option<Arc<Writers>>,
+}
+
+/// What blocks of the run must be.
+#[derive(Clone, Debug)]
+struct Own {
+    passes: PassRange,
+    /// The last writes, where writes may overlap.
+    latest: Option<Latest>,
 }
 
 /// Passes in which a block may have been written last.
@@ -142,8 +203,25 @@ impl Verifier {
         interval: u32,
         seed: u64,
         nonce: Option<u32>,
+        worker: u32,
+        layout: &Layout,
     ) -> Self {
-        Self { method, pattern: pattern.clone(), interval: interval.max(1), seed, nonce, own: None }
+        let identities: Vec<u32> = (0..layout.files.len()).map(|file| layout.identity(file)).collect();
+        let writers = layout.writers.clone();
+        let is_shared = |(&file, &region)| writers.as_ref().is_some_and(|all| all.shares(worker, file, region));
+        let shared = identities.iter().zip(&layout.files).map(is_shared).collect();
+        Self {
+            method,
+            pattern: pattern.clone(),
+            interval: interval.max(1),
+            seed,
+            nonce,
+            worker,
+            learned: vec![None; identities.len()],
+            places: Arc::new(Places { identities, shared, writers }),
+            numbered: false,
+            own: None,
+        }
     }
 
     /// The nonce in the headers of blocks; `None` where blocks have no headers, and before it is learned.
@@ -151,35 +229,71 @@ impl Verifier {
         self.nonce.filter(|_| self.method != VerifyMethod::Pattern && self.method != VerifyMethod::Null)
     }
 
-    /// The number that all random payload of a block follows from.
-    fn key(&self, seed: u64, nonce: u32) -> u64 {
-        let has_header = self.method != VerifyMethod::Pattern;
-        if nonce == 0 || !has_header { seed } else { mix(seed, u64::from(nonce)) }
+    /// Whether headers say which worker wrote which file.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.method != VerifyMethod::Pattern && self.nonce.is_some_and(|nonce| nonce != 0)
     }
 
-    /// Demands that blocks are of this run and of these passes.
-    pub(crate) fn demand(&mut self, passes: PassRange) {
-        self.own = Some(passes);
+    /// With the number of the write in headers in place of the pass.
+    pub(crate) fn numbered(self) -> Self {
+        Self { numbered: true, ..self }
+    }
+
+    /// Whether other workers write to the same part of this file.
+    pub(crate) fn is_shared(&self, file: u32) -> bool {
+        self.own.is_some() && self.places.shared.get(file as usize).copied().unwrap_or(false)
+    }
+
+    /// The number that all random payload of a block follows from.
+    fn key(&self, seed: u64, nonce: u32, identity: Option<Identity>) -> u64 {
+        let has_header = self.method != VerifyMethod::Pattern;
+        let key = if nonce == 0 || !has_header { seed } else { mix(seed, u64::from(nonce)) };
+        identity.map_or(key, |Identity { worker, file }| mix(key, u64::from(worker) << 32 | u64::from(file)))
+    }
+
+    /// Demands that blocks are of this run and of these passes, or of the last writes.
+    pub(crate) fn demand(&mut self, passes: PassRange, latest: Option<Latest>) {
+        self.own = Some(Own { passes, latest });
+    }
+
+    /// Takes note of a write that may overlap others. Returns whether it has a block that none before it had.
+    pub(crate) fn note(&self, latest: &mut Latest, op: &Decision) -> bool {
+        latest.note(op, self.interval)
+    }
+
+    /// Whether a write has to be read back: it has a block that was not read yet.
+    pub(crate) fn is_to_be_read(&mut self, op: &Decision) -> bool {
+        let latest = self.own.as_mut().and_then(|own| own.latest.as_mut());
+        latest.is_none_or(|latest| latest.read(op, self.interval))
+    }
+
+    /// The pass or the number of the write that the header of a block has to hold.
+    fn pass_of(&self, op: &Decision, block: u64) -> u32 {
+        let latest = self.own.as_ref().filter(|_| self.numbered).and_then(|own| own.latest.as_ref());
+        latest.and_then(|latest| latest.number(op.file, block)).unwrap_or(op.pass)
     }
 
     /// Fills a write's buffer.
     pub(crate) fn fill(&self, op: &Decision, buffer: &mut [u8]) {
         for (at, length) in blocks(buffer.len(), self.interval as usize) {
-            self.fill_block(op.offset + at as u64, op.pass, &mut buffer[at..at + length]);
+            let offset = op.offset + at as u64;
+            self.fill_block(op.file, offset, self.pass_of(op, offset), &mut buffer[at..at + length]);
         }
     }
 
-    fn fill_block(&self, offset: u64, pass: u32, block: &mut [u8]) {
+    fn fill_block(&self, file: u32, offset: u64, pass: u32, block: &mut [u8]) {
         let nonce = self.nonce.unwrap_or(0);
-        let key = self.key(self.seed, nonce);
-        if self.method == VerifyMethod::Pattern || block.len() < HEADER_BYTES {
+        let file = self.places.identities.get(file as usize).copied().unwrap_or(file);
+        let identity = self.is_marked().then_some(Identity { worker: self.worker, file });
+        let key = self.key(self.seed, nonce, identity);
+        let (seed, length) = (self.seed, block.len() as u32);
+        let header = Header { method: header::number(self.method), length, pass, offset, seed, nonce, identity };
+        if self.method == VerifyMethod::Pattern || block.len() < header.bytes() {
             self.fill_payload(key, offset, pass, block);
             return;
         }
-        let length = block.len() as u32;
-        let (head, payload) = block.split_at_mut(HEADER_BYTES);
+        let (head, payload) = block.split_at_mut(header.bytes());
         self.fill_payload(key, offset, pass, payload);
-        let header = Header { method: header::number(self.method), length, pass, offset, seed: self.seed, nonce };
         header.write(&Checksum::of(self.method, payload), head);
     }
 
@@ -199,62 +313,43 @@ impl Verifier {
     }
 
     /// Checks what was read.
-    pub(crate) fn check(&mut self, op: &Decision, data: &[u8]) -> Result<(), Mismatch> {
+    pub(crate) fn check(&mut self, op: &Decision, data: &[u8]) -> Result<Checked, Mismatch> {
+        let mut all = Checked::Good;
         if self.method == VerifyMethod::Null {
-            return Ok(());
+            return Ok(all);
         }
         for (at, length) in blocks(data.len(), self.interval as usize) {
             let (offset, block) = (op.offset + at as u64, &data[at..at + length]);
             let checked = if self.method == VerifyMethod::Pattern {
                 self.check_pattern(offset, op.pass, block)
             } else {
-                self.check_block(offset, op.pass, block)
+                self.check_block(op, offset, block)
             };
-            checked.map_err(|flaw| flaw.into_mismatch(op.file, offset, block))?;
+            if checked.map_err(|flaw| flaw.into_mismatch(op.file, offset, block))? == Checked::Overwritten {
+                all = Checked::Overwritten;
+            }
         }
-        Ok(())
+        Ok(all)
     }
 
-    fn check_pattern(&self, offset: u64, pass: u32, block: &[u8]) -> Result<(), Flaw> {
+    fn check_pattern(&self, offset: u64, pass: u32, block: &[u8]) -> Result<Checked, Flaw> {
         let mut good = vec![0; block.len()];
         self.fill_payload(self.seed, offset, pass, &mut good);
-        differs(Wrong::Pattern, 0, &good, block)
+        differs(Wrong::Pattern, 0, &good, block).map(|()| Checked::Good)
     }
 
-    fn check_block(&mut self, offset: u64, pass: u32, block: &[u8]) -> Result<(), Flaw> {
-        if block.len() < HEADER_BYTES {
-            return Ok(());
+    fn check_block(&mut self, op: &Decision, offset: u64, block: &[u8]) -> Result<Checked, Flaw> {
+        if block.len() < PLAIN_HEADER_BYTES {
+            return Ok(Checked::Good);
         }
-        let header = Header::read(block).map_err(|bad| self.header_flaw(offset, pass, block, bad))?;
-        self.check_header(&header, offset, block)?;
-        let payload = &block[HEADER_BYTES..];
-        let sum = Checksum::of(self.method, payload);
-        if Header::sum_in(block, &sum) == sum.as_bytes() {
-            return Ok(());
-        }
-        let mut good = vec![0; payload.len()];
-        self.fill_payload(self.key(header.seed, header.nonce), header.offset, header.pass, &mut good);
-        differs(Wrong::Payload, HEADER_BYTES, &good, payload)?;
-        Err(Flaw::new(Wrong::Checksum, header::SUM_AT, sum.as_bytes()))
-    }
-
-    /// What is wrong with a header that does not hold: which byte, if nearly all are what this job writes here.
-    fn header_flaw(&self, offset: u64, pass: u32, block: &[u8], bad: BadField) -> Flaw {
-        let mut good = vec![0; block.len()];
-        self.fill_block(offset, pass, &mut good);
-        let (good, found) = (&good[..HEADER_BYTES], &block[..HEADER_BYTES]);
-        let wrong = good.iter().zip(found).filter(|(a, b)| a != b).count();
-        match differs(Wrong::HeaderDamaged, 0, good, found) {
-            Err(flaw) if wrong <= DAMAGED_MOST => flaw,
-            _ => Flaw::new(Wrong::Header, bad.at, &bad.expected),
-        }
-    }
-
-    fn check_header(&mut self, header: &Header, offset: u64, block: &[u8]) -> Result<(), Flaw> {
-        let method = header::number(self.method);
-        let length = block.len() as u32;
+        let header = Header::read(block).map_err(|bad| self.header_flaw(op, offset, block, bad))?;
         if header.offset != offset {
             return Err(Flaw::new(Wrong::Offset, header::OFFSET_AT, &offset.to_le_bytes()));
+        }
+        let is_others = self.is_of_another_writer(&header, op.file);
+        let (method, length) = (header::number(self.method), block.len() as u32);
+        if is_others && (header.method != method || header.length != length) {
+            return Ok(Checked::Overwritten);
         }
         if header.method != method {
             return Err(Flaw::new(Wrong::Method, header::METHOD_AT, &[method]));
@@ -262,18 +357,97 @@ impl Verifier {
         if header.length != length {
             return Err(Flaw::new(Wrong::Length, header::LENGTH_AT, &length.to_le_bytes()));
         }
+        let checked = if is_others { Checked::Overwritten } else { self.check_header(&header, op, offset)? };
+        self.check_payload(&header, block)?;
+        Ok(checked)
+    }
+
+    fn check_payload(&self, header: &Header, block: &[u8]) -> Result<(), Flaw> {
+        let payload = &block[header.bytes()..];
+        let sum = Checksum::of(self.method, payload);
+        if Header::sum_in(block, &sum) == sum.as_bytes() {
+            return Ok(());
+        }
+        let mut good = vec![0; payload.len()];
+        let key = self.key(header.seed, header.nonce, header.identity);
+        self.fill_payload(key, header.offset, header.pass, &mut good);
+        differs(Wrong::Payload, header.bytes(), &good, payload)?;
+        Err(Flaw::new(Wrong::Checksum, header::SUM_AT, sum.as_bytes()))
+    }
+
+    /// What is wrong with a header that does not hold: which byte, if nearly all are what this job writes here.
+    fn header_flaw(&self, op: &Decision, offset: u64, block: &[u8], bad: BadField) -> Flaw {
+        let mut good = vec![0; block.len()];
+        self.fill_block(op.file, offset, self.pass_of(op, offset), &mut good);
+        let bytes = if self.is_marked() { HEADER_BYTES.min(block.len()) } else { PLAIN_HEADER_BYTES };
+        let (good, found) = (&good[..bytes], &block[..bytes]);
+        let wrong = good.iter().zip(found).filter(|(a, b)| a != b).count();
+        match differs(Wrong::HeaderDamaged, 0, good, found) {
+            Err(flaw) if wrong <= DAMAGED_MOST => flaw,
+            _ => Flaw::new(Wrong::Header, bad.at, &bad.expected),
+        }
+    }
+
+    /// Whether another worker of the run that writes here as well has written this block.
+    fn is_of_another_writer(&self, header: &Header, file: u32) -> bool {
+        let (Some(identity), Some(_)) = (header.identity, &self.own) else { return false };
+        let writers = self.places.writers.as_ref();
+        identity.worker != self.worker
+            && Some(header.nonce) == self.nonce
+            && self.places.identities.get(file as usize) == Some(&identity.file)
+            && writers.is_some_and(|all| all.covers(identity.worker, identity.file, header.offset))
+    }
+
+    fn check_header(&mut self, header: &Header, op: &Decision, offset: u64) -> Result<Checked, Flaw> {
         let nonce = *self.nonce.get_or_insert(header.nonce);
         if header.nonce != nonce {
             return Err(Flaw::new(Wrong::Nonce, header::NONCE_AT, &nonce.to_le_bytes()));
         }
-        let Some(passes) = self.own else { return Ok(()) };
+        let Some(own) = &self.own else {
+            return self.learn_file(header, op.file).map(|()| Checked::Good);
+        };
         if header.seed != self.seed {
             return Err(Flaw::new(Wrong::Seed, header::SEED_AT, &self.seed.to_le_bytes()));
         }
-        if header.pass < passes.first || header.pass > passes.last {
-            return Err(Flaw::new(Wrong::Pass, header::PASS_AT, &passes.last.to_le_bytes()));
+        if header.identity.is_some() != self.is_marked() {
+            // An earlier release wrote it, with this nonce.
+            return Err(Flaw::new(Wrong::Nonce, header::VERSION_AT, &[]));
         }
-        Ok(())
+        if header.identity.is_none() && self.is_shared(op.file) {
+            return Ok(Checked::Overwritten);
+        }
+        let file = self.places.identities.get(op.file as usize).copied().unwrap_or(op.file);
+        if header.identity.is_some_and(|identity| identity.file != file) {
+            return Err(Flaw::new(Wrong::File, header::FILE_AT, &file.to_le_bytes()));
+        }
+        if header.identity.is_some_and(|identity| identity.worker != self.worker) {
+            return Err(Flaw::new(Wrong::Worker, header::WORKER_AT, &self.worker.to_le_bytes()));
+        }
+        let number = self.pass_of(op, offset);
+        if self.numbered && header.pass != number {
+            return Err(Flaw::new(Wrong::Write, header::PASS_AT, &number.to_le_bytes()));
+        }
+        if !self.numbered && (header.pass < own.passes.first || header.pass > own.passes.last) {
+            return Err(Flaw::new(Wrong::Pass, header::PASS_AT, &own.passes.last.to_le_bytes()));
+        }
+        Ok(Checked::Good)
+    }
+
+    /// Demands of blocks that another job wrote that those of a file agree and are of no other file of this job. A file may
+    /// have been renamed since.
+    fn learn_file(&mut self, header: &Header, file: u32) -> Result<(), Flaw> {
+        let (Some(found), Some(learned)) = (header.identity, self.learned.get_mut(file as usize)) else {
+            return Ok(());
+        };
+        let identities = &self.places.identities;
+        let here = identities[file as usize];
+        let expected = learned.unwrap_or(here);
+        let is_elsewhere = found.file != here && identities.contains(&found.file);
+        if found.file == expected || (learned.is_none() && !is_elsewhere) {
+            *learned = Some(found.file);
+            return Ok(());
+        }
+        Err(Flaw::new(Wrong::File, header::FILE_AT, &expected.to_le_bytes()))
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn one_file(length: u64) -> Layout {
 /// Files of these lengths.
 pub(crate) fn files(lengths: &[u64]) -> Layout {
     let files = lengths.iter().map(|&length| FileExtent { start: 0, length }).collect();
-    Layout { files, size: None, io_size: None }
+    Layout { files, ..Layout::default() }
 }
 
 pub(crate) fn issuer(job: &Job, layout: &Layout, seed: u64) -> Issuer {

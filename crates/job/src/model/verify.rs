@@ -1,0 +1,65 @@
+//! How large a block has to be to be verified.
+
+use super::{BlockSizes, Job, VerifyMethod};
+
+/// Bytes of the header of a verified block that has a nonce.
+pub const VERIFY_HEADER_BYTES: u32 = 112;
+/// Bytes of the header of a verified block without a nonce (`verify_nonce=0`), and of blocks that earlier releases wrote.
+pub const VERIFY_PLAIN_HEADER_BYTES: u32 = 104;
+
+/// A block size in which a verification header does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallBlock {
+    /// The option to blame: `verify_interval`, `bs`, `bsrange` or `bssplit`.
+    pub option: &'static str,
+    /// The bytes of the block.
+    pub bytes: u32,
+    /// The bytes of the header.
+    pub header: u32,
+}
+
+impl SmallBlock {
+    /// What is wrong.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let Self { option, bytes, header } = self;
+        format!("{option}: a block of {bytes} bytes has no room for its verification header of {header} bytes")
+    }
+
+    /// What to write instead.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        format!("write `{}={}` or more, or leave `verify` out", self.option, self.header)
+    }
+}
+
+impl Job {
+    /// The least block that the job verifies and that is smaller than its header; `None` where all are large enough.
+    /// `draws_nonce`: the run marks its blocks with a nonce where the job gives none.
+    #[must_use]
+    pub fn small_block(&self, draws_nonce: bool) -> Option<SmallBlock> {
+        let (verify, pattern) = (&self.verify, &self.pattern);
+        let direction = pattern.direction;
+        let has_headers = !matches!(verify.method?, VerifyMethod::Pattern | VerifyMethod::Null);
+        if !has_headers || !(direction.reads() || direction.writes()) {
+            return None;
+        }
+        let is_marked = verify.nonce.map_or(draws_nonce, |nonce| nonce != 0);
+        let header = match direction.writes() && !verify.only && is_marked {
+            true => VERIFY_HEADER_BYTES,
+            false => VERIFY_PLAIN_HEADER_BYTES,
+        };
+        let small = |option, bytes| (bytes < header).then_some(SmallBlock { option, bytes, header });
+        let sizes = &pattern.block_sizes;
+        let used =
+            [(direction.reads(), &sizes.read), (direction.writes(), &sizes.write), (direction.trims(), &sizes.trim)];
+        let least =
+            used.into_iter().filter_map(|(used, sizes)| used.then_some(sizes)).min_by_key(|sizes| sizes.min())?;
+        let option = match least {
+            BlockSizes::Fixed(_) => "bs",
+            BlockSizes::Range(..) => "bsrange",
+            BlockSizes::Split(_) => "bssplit",
+        };
+        verify.interval.and_then(|interval| small("verify_interval", interval)).or_else(|| small(option, least.min()))
+    }
+}

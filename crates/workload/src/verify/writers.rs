@@ -1,0 +1,42 @@
+//! Which workers write which parts of which files.
+
+use std::collections::BTreeMap;
+
+use crate::files::FileExtent;
+
+/// The regions of files that workers write at the same time, for telling a block that another worker overwrote from one
+/// that does not belong where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Writers {
+    /// By identity of the file and worker.
+    regions: BTreeMap<(u32, u32), Vec<FileExtent>>,
+}
+
+impl Writers {
+    /// Adds a region of the file with this identity, which the worker at `worker` among all of the run writes.
+    pub fn add(&mut self, worker: u32, file: u32, region: FileExtent) {
+        self.regions.entry((file, worker)).or_default().push(region);
+    }
+
+    /// Whether `worker` may have written a block at `offset`.
+    pub(crate) fn covers(&self, worker: u32, file: u32, offset: u64) -> bool {
+        let regions = self.regions.get(&(file, worker)).map_or(&[][..], Vec::as_slice);
+        regions.iter().any(|region| (region.start..region.start.saturating_add(region.length)).contains(&offset))
+    }
+
+    /// Whether another worker than `worker` writes to a part of `region`.
+    pub(crate) fn shares(&self, worker: u32, file: u32, region: FileExtent) -> bool {
+        let overlaps = |other: &FileExtent| {
+            other.start < region.start.saturating_add(region.length)
+                && region.start < other.start.saturating_add(other.length)
+        };
+        let of_file = self.regions.range((file, 0)..=(file, u32::MAX));
+        of_file.filter(|((_, writer), _)| *writer != worker).any(|(_, regions)| regions.iter().any(overlaps))
+    }
+}
+
+/// The identity of a file in the headers of its blocks.
+#[must_use]
+pub fn file_identity(path: &str) -> u32 {
+    crc32c::crc32c(path.as_bytes())
+}
