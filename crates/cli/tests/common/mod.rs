@@ -244,6 +244,8 @@ pub(crate) enum Need {
     Root,
     /// Files of a program can be mounted.
     Fuse,
+    /// `serve --device` makes loop devices, because the kernel's driver of network block devices is not loaded.
+    NoKernelNbd,
     /// Certificates can be made.
     Openssl,
     /// Clients of NBD servers: libnbd's tools and qemu's.
@@ -288,6 +290,7 @@ pub(crate) fn met(need: Need) -> bool {
         Need::Root if !runs("losetup", "--version") => "losetup is not installed",
         Need::Root if !Path::new("/dev/loop-control").exists() => "this kernel has no loop devices",
         Need::Fuse if !Path::new("/dev/fuse").exists() => "this kernel has no FUSE",
+        Need::NoKernelNbd if Path::new("/sys/block/nbd0").exists() => "the kernel's nbd driver is loaded (rmmod nbd)",
         Need::Openssl if !runs("openssl", "version") => "openssl is not installed",
         Need::NbdTools if !runs("nbdinfo", "--version") || !runs("nbdcopy", "--version") => {
             "libnbd-bin is not installed"
