@@ -156,6 +156,7 @@ impl Show for Display {
             fraction: moment.fraction,
             elapsed: nanos(moment.elapsed),
             eta: moment.eta.map(nanos),
+            reads_back: moment.reads_back,
             iops: moment.iops.iter().sum(),
             bytes_per_second: moment.bytes_per_second.iter().sum(),
             errors: moment.errors,

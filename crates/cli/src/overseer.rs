@@ -33,6 +33,8 @@ pub(crate) struct Moment {
     pub(crate) elapsed: Duration,
     /// To the end; `None` where it is not known.
     pub(crate) eta: Option<Duration>,
+    /// The runtime is over, and what was written is read back: for how long is not known.
+    pub(crate) reads_back: bool,
     /// Totals now.
     pub(crate) totals: Totals,
     /// What was done since the last moment, per second: operations and bytes of each kind.
@@ -93,6 +95,7 @@ impl<'a> Overseer<'a> {
         let seconds = now.duration_since(then).as_secs_f64().max(1e-9);
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
         let eta = self.forecast.eta(self.board, finished.len(), now);
+        let reads_back = self.forecast.reads_back(now);
         let elapsed = now.duration_since(self.started);
         let total = eta.map(|eta| (elapsed + eta).as_secs_f64());
         let errors = |one: &Finished| one.summary.errors + u64::from(one.trouble.is_some());
@@ -100,6 +103,7 @@ impl<'a> Overseer<'a> {
             fraction: total.map(|total| if total > 0.0 { elapsed.as_secs_f64() / total } else { 1.0 }),
             elapsed,
             eta,
+            reads_back,
             totals,
             iops: std::array::from_fn(|kind| rate(totals.ios[kind], before.ios[kind])),
             bytes_per_second: std::array::from_fn(|kind| rate(totals.bytes[kind], before.bytes[kind])),
@@ -155,6 +159,8 @@ struct Stage {
     first: usize,
     /// It ends after this long at the latest.
     longest: Option<Duration>,
+    /// What it writes may be read back after that.
+    reads_back: bool,
     /// It ends when so many bytes are transferred, at the latest.
     bytes: Option<u64>,
 }
@@ -171,6 +177,9 @@ impl Forecast {
             self.current_started = now;
         }
         let stage = self.stages.get(self.current)?;
+        if self.reads_back(now) {
+            return None;
+        }
         let elapsed = now.duration_since(self.current_started);
         let mut eta = stage.eta(board, elapsed)?;
         for later in &self.stages[self.current + 1..] {
@@ -178,6 +187,17 @@ impl Forecast {
         }
         Some(eta)
     }
+
+    /// Whether the runtime of the current stage is over, and what it wrote is read back.
+    fn reads_back(&self, now: Instant) -> bool {
+        let is_over = |stage: &Stage| stage.longest.is_some_and(|most| now.duration_since(self.current_started) > most);
+        self.stages.get(self.current).is_some_and(|stage| stage.reads_back && is_over(stage))
+    }
+}
+
+/// Whether a job reads back what it has written.
+fn reads_back(job: &job::Job) -> bool {
+    job.verify.method.is_some() && job.verify.do_verify && job.pattern.direction.writes()
 }
 
 impl Stage {
@@ -186,7 +206,14 @@ impl Stage {
         let bytes = members.iter().try_fold(0, |sum: u64, member| Some(sum.saturating_add(most_bytes(plan, member)?)));
         let last = members.last().map_or(0, |member| member.number);
         let first = members.first().map_or(0, |member| member.number);
-        Self { members_until: last + 1, first, longest: times.and_then(|times| times.into_iter().max()), bytes }
+        let reads_back = members.iter().any(|member| reads_back(&plan.jobs[member.job]));
+        Self {
+            members_until: last + 1,
+            first,
+            reads_back,
+            longest: times.and_then(|times| times.into_iter().max()),
+            bytes,
+        }
     }
 
     fn eta(&self, board: &Board, elapsed: Duration) -> Option<Duration> {
@@ -211,7 +238,7 @@ fn longest(plan: &Plan, member: &Member) -> Option<Duration> {
 
 fn most_bytes(plan: &Plan, member: &Member) -> Option<u64> {
     let job = &plan.jobs[member.job];
-    let reads_back = job.verify.method.is_some() && job.verify.do_verify && job.pattern.direction.writes();
+    let reads_back = reads_back(job);
     let once = member.files.transfer_bytes().saturating_mul(u64::from(job.extent.loops.max(1)));
     (!job.extent.time_based).then(|| once.saturating_mul(1 + u64::from(reads_back)))
 }

@@ -5,7 +5,6 @@
 mod common;
 
 use std::io::Read;
-use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -285,10 +284,7 @@ fn a_run_on_an_export_that_never_answers_did_not_end() {
 /// uninterruptibly. f52613e waited for ever with every engine; killed, it left no results.
 #[test]
 fn a_run_on_a_device_that_never_answers_did_not_end() {
-    require!(Root, Fuse);
-    if Path::new("/sys/block/nbd0").exists() {
-        return;
-    }
+    require!(Root, Fuse, NoKernelNbd);
     let (place, scratch) = (Place::new(), Scratch::new());
     let (server, device) = place.device();
     for (engine, direct, kinds) in [
@@ -322,6 +318,159 @@ fn a_run_on_a_device_that_never_answers_did_not_end() {
     server.signal("TERM");
     server.end().expect_code(0);
     assert_eq!(place.left(), [""; 0]);
+}
+
+/// What the JSON of a run on a stopped server says was stuck first, and its exit code.
+fn stuck_first(outcome: &Outcome) -> (Option<i32>, String) {
+    let document = Json::read(&outcome.stdout);
+    (outcome.code(), document.items("stuck").first().map_or("", |one| one.text("kind")).to_owned())
+}
+
+/// Ends a server, which takes its devices away.
+#[track_caller]
+fn end(server: Running, place: &Place) {
+    server.signal("TERM");
+    server.end().expect_code(0);
+    assert_eq!(place.left(), [""; 0]);
+}
+
+/// Whether a process exits while its target answers nothing. The kernel may keep it afterwards, but not its results.
+fn exits(running: &Running) -> bool {
+    let began = Instant::now();
+    while !has_exited(running.pid()) && began.elapsed() < Duration::from_secs(40) {
+        pause(20);
+    }
+    has_exited(running.pid())
+}
+
+/// An `fsync` of the load, and the one before what was written is read back, which was reported as unknown.
+#[test]
+fn a_stuck_sync_is_named() {
+    require!(Root, Fuse, NoKernelNbd);
+    let place = Place::new();
+    let (server, device) = place.device();
+    for (options, kind) in [
+        ("--fsync=1 --time_based --runtime=1", "fsync"),
+        ("--size=1m --verify=crc32c --startdelay=1 --runtime=1", "fdatasync"),
+    ] {
+        let line = format!(
+            "run --no-record --allow-destroy={device} --name=x --filename={device} --rw=write --bs=4k --ioengine=psync \
+             {options} --grace 500ms --format json"
+        );
+        let running = start(&mut command(&line));
+        wait_for("its worker", || has_worker(running.pid(), "x"));
+        pause(500);
+        server.signal("STOP");
+        let exited = exits(&running);
+        server.signal("CONT");
+        let outcome = running.end();
+        assert!(exited, "{options}: {outcome:#?}");
+        assert_eq!(stuck_first(&outcome), (Some(3), kind.to_owned()), "{options}: {}", outcome.stderr);
+    }
+    end(server, &place);
+}
+
+/// A file that is opened by a later stage, when its server no longer answers.
+#[test]
+fn a_stuck_open_is_named() {
+    require!(Root, Fuse, NoKernelNbd);
+    let place = Place::new();
+    let (server, _) = place.device();
+    let mounts = std::fs::read_to_string("/proc/self/mounts").expect("there is /proc");
+    let mut files = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+    let file =
+        files.find(|file| Path::new(file).starts_with(place.0.path())).expect("the server has a mount").to_owned();
+    let line = format!(
+        "run --no-record {} --name=x --stonewall --ioengine=psync --filename={file} --rw=read --bs=4k --size=1m \
+         --runtime=1 --time_based --grace 500ms --format json",
+        ENDLESS.replace("600", "1500ms")
+    );
+    let running = start(&mut command(&line));
+    wait_for("its worker", || has_worker(running.pid(), "n"));
+    pause(300);
+    server.signal("STOP");
+    let outcome = running.end();
+    server.signal("CONT");
+    assert_eq!(stuck_first(&outcome), (Some(3), "open".to_owned()), "{}", outcome.stderr);
+    assert!(Json::read(&outcome.stdout).whole("jobs/0/result/read/ios") > 0, "the first stage has its results");
+    end(server, &place);
+}
+
+/// Files that are written before a run, on a filesystem whose device no longer answers.
+#[test]
+fn a_stuck_layout_ends_with_a_signal() {
+    require!(Root, Fuse, NoKernelNbd);
+    let place = Place::new();
+    let (server, device) = place.device();
+    common::devices::tool("mkfs.ext4", &["-q", "-E", "nodiscard", &device]);
+    let directory = place.path("m").display().to_string();
+    std::fs::create_dir(&directory).expect("directories can be made");
+    common::devices::tool("mount", &[&device, &directory]);
+    // So that the checks before the run find in memory what they ask for.
+    std::fs::write(place.path("m/other"), "x").expect("files can be made");
+    common::devices::tool("sync", &["-f", &directory]);
+    server.signal("STOP");
+    let line = format!("run --no-record --name=x --directory={directory} --size=32m --rw=read --grace 500ms");
+    let running = start(&mut command(&line));
+    wait_for("its handlers", || handles(running.pid(), 2));
+    pause(1000);
+    running.signal("INT");
+    let exited = exits(&running);
+    server.signal("CONT");
+    let outcome = running.end();
+    common::devices::tool("umount", &[&directory]);
+    std::fs::remove_dir(&directory).expect("it is empty");
+    assert!(exited, "{outcome:#?}");
+    assert_eq!(outcome.code(), Some(130), "{outcome:#?}");
+    assert!(outcome.stderr.contains("not answer") || outcome.stderr.contains("without results"), "{}", outcome.stderr);
+    end(server, &place);
+}
+
+/// What was checked until then is told, and that the rest was not.
+#[test]
+fn a_signal_while_reading_back_keeps_what_was_checked() {
+    let place = Place::new();
+    let (_server, uri) = place.export();
+    let line = format!("run --no-record --name=x --ioengine=nbd --uri={uri} --rw=write --bs=4k --verify=crc32c");
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let counted = |delay| {
+            let line = format!("{line} --size=8m --rate_iops=4000 --format json");
+            let running = start(command(&line).current_dir(place.0.path()));
+            wait_for("its worker", || has_worker(running.pid(), "x"));
+            pause(delay);
+            running.signal(signal);
+            let outcome = running.end();
+            let document = Json::read(&outcome.stdout);
+            let checked = document.find("jobs/0/verified").map_or(0, |verified| verified.whole("checked"));
+            (outcome.code(), checked, document.find("jobs/0/verified/unchecked").is_some())
+        };
+        // 2048 writes take half a second, and to read them back takes a fifth of one at least.
+        let among = (0..60).map(|step| counted(400 + 15 * step)).find(|(_, checked, _)| (1..2048).contains(checked));
+        assert_eq!(among.map(|(ended, _, unchecked)| (ended, unchecked)), Some((Some(code), true)));
+    }
+}
+
+/// What was measured before a target is stuck stands, and the suite can go on from there.
+#[test]
+fn a_stuck_suite_ends() {
+    require!(Root, Fuse, NoKernelNbd);
+    let (place, scratch) = (Place::new(), Scratch::new());
+    let (server, device) = place.device();
+    let state = scratch.text("state");
+    let line = format!(
+        "suite run ai-inference --target {device} --size 32m --scale 0.05 --grace 500ms --state {state} --format json"
+    );
+    let running = start(&mut command(&line));
+    wait_for("its handlers", || handles(running.pid(), 2));
+    pause(1000);
+    server.signal("STOP");
+    let exited = exits(&running);
+    server.signal("CONT");
+    let outcome = running.end();
+    assert!(exited, "{outcome:#?}");
+    assert_eq!(outcome.code(), Some(3), "{outcome:#?}");
+    assert!(outcome.stderr.contains("has not completed after"), "{}", outcome.stderr);
+    end(server, &place);
 }
 
 /// f52613e: `sweep` and `suite` waited for ever as well.
@@ -421,10 +570,7 @@ fn a_server_that_panics_leaves_nothing() {
 /// f52613e: SIGHUP killed the server; the socket, the mount and the loop device stayed.
 #[test]
 fn a_server_whose_terminal_closed_left_its_devices() {
-    require!(Root, Fuse);
-    if Path::new("/sys/block/nbd0").exists() {
-        return;
-    }
+    require!(Root, Fuse, NoKernelNbd);
     for signals in [&["HUP"][..], &["INT", "INT"], &["TERM", "TERM", "TERM"]] {
         let place = Place::new();
         let (server, _) = place.device();
@@ -558,16 +704,18 @@ fn a_grace_period_needs_a_unit_that_is_known() {
 #[test]
 fn blocks_are_whole_after_two_signals() {
     let scratch = Scratch::new();
-    let line = "run --name=w --filename=data --size=4m --bs=64k --rw=write --ioengine=psync --time_based --runtime=60 \
-                --verify=crc32c --do_verify=0";
-    let running = start(command(line).current_dir(&scratch));
+    let line = "run --name=w --filename=data --size=4m --bs=64k --rw=write --ioengine=psync --verify=crc32c";
+    let options = "--time_based --runtime=60 --do_verify=0 --format json";
+    let running = start(command(&format!("{line} {options}")).current_dir(&scratch));
     wait_for("its file", || std::fs::metadata(scratch.path("data")).is_ok_and(|file| file.len() >= 4 << 20));
     pause(300);
     running.signal("INT");
     running.signal("INT");
-    running.end().expect_code(130);
-    let file = std::fs::File::open(scratch.path("data")).unwrap();
-    let mut head = [0; 2];
-    file.read_exact_at(&mut head, 0).unwrap();
-    assert_ne!(head, [0; 2], "nothing was written");
+    let interrupted = running.end().expect_code(130);
+    let nonce = Json::read(&interrupted.stdout).whole("jobs/0/verified/nonces/0");
+    let check = |nonce| run(command(&format!("{line} --verify_only --verify_nonce={nonce}")).current_dir(&scratch));
+    let blocks = "64 blocks checked, 0 mismatches";
+    let checked = check(nonce).expect_code(0);
+    assert!(checked.stdout.contains(blocks), "{}", checked.stdout);
+    check(nonce ^ 1).expect_code(1);
 }

@@ -13,6 +13,8 @@ pub struct Progress {
     pub elapsed: Nanos,
     /// Time to the end; `None` where it is not known.
     pub eta: Option<Nanos>,
+    /// The runtime is over, and what was written is read back.
+    pub reads_back: bool,
     /// Operations per second in the last interval.
     pub iops: f64,
     /// Bytes per second in the last interval.
@@ -32,6 +34,7 @@ pub fn line(progress: &Progress) -> String {
         parts.push(format!("{} failed", progress.errors));
     }
     parts.push(match progress.eta {
+        _ if progress.reads_back => format!("{} so far, reading back what was written", clock(progress.elapsed)),
         Some(eta) => format!("{} left", clock(eta)),
         None => format!("{} so far", clock(progress.elapsed)),
     });
@@ -128,6 +131,7 @@ mod tests {
             fraction: Some(0.42),
             elapsed: Nanos::from_secs(9),
             eta: Some(Nanos::from_millis(12_400)),
+            reads_back: false,
             iops: 24_097.0,
             bytes_per_second: 98_701_312.0,
             errors: 0,
@@ -135,6 +139,8 @@ mod tests {
         assert_eq!(line(&progress), " 42.0%  24.1k IOPS  94.1 MiB/s  0:13 left");
         progress = Progress { fraction: None, eta: None, errors: 2, ..progress };
         assert_eq!(line(&progress), "24.1k IOPS  94.1 MiB/s  2 failed  0:09 so far");
+        progress = Progress { reads_back: true, errors: 0, ..progress };
+        assert_eq!(line(&progress), "24.1k IOPS  94.1 MiB/s  0:09 so far, reading back what was written");
     }
 
     #[test]

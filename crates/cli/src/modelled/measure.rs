@@ -356,6 +356,7 @@ impl Lookout<'_> {
         self.show.progress(&Moment {
             fraction: self.end.map(|end| (now.secs_f64() / end.secs_f64().max(1e-9)).min(1.0)),
             elapsed: Duration::from_nanos(now.get()),
+            reads_back: false,
             eta: self.end.filter(|_| self.pace == Pace::Real).map(|end| Duration::from_nanos(end.since(now).get())),
             totals,
             iops: [0, 1, 2].map(|kind| rate(totals.ios[kind], before.ios[kind])),

@@ -246,6 +246,8 @@ pub(crate) enum Need {
     Swap,
     /// Files of a program can be mounted.
     Fuse,
+    /// `serve --device` makes loop devices, because the kernel's driver of network block devices is not loaded.
+    NoKernelNbd,
     /// Certificates can be made.
     Openssl,
     /// Clients of NBD servers: libnbd's tools and qemu's.
@@ -291,6 +293,7 @@ pub(crate) fn met(need: Need) -> bool {
         Need::Root if !Path::new("/dev/loop-control").exists() => "this kernel has no loop devices",
         Need::Swap if !Path::new("/proc/swaps").exists() => "this kernel does not swap",
         Need::Fuse if !Path::new("/dev/fuse").exists() => "this kernel has no FUSE",
+        Need::NoKernelNbd if Path::new("/sys/block/nbd0").exists() => "the kernel's nbd driver is loaded (rmmod nbd)",
         Need::Openssl if !runs("openssl", "version") => "openssl is not installed",
         Need::NbdTools if !runs("nbdinfo", "--version") || !runs("nbdcopy", "--version") => {
             "libnbd-bin is not installed"
