@@ -115,7 +115,7 @@ fn is_in_memory(fd: RawFd) -> bool {
     let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
     // SAFETY: `facts` outlives the call.
     let status = unsafe { libc::fstatfs64(fd, &raw mut facts) };
-    status == 0 && [libc::TMPFS_MAGIC as i64, RAMFS_MAGIC, HUGETLBFS_MAGIC].contains(&(facts.f_type as i64))
+    status == 0 && [libc::TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC].contains(&(facts.f_type as i64))
 }
 
 fn page_bytes() -> u64 {

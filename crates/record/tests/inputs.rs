@@ -436,9 +436,9 @@ fn terse_lines_are_read_by_their_fields() {
     let read =
         format!("40960;4096;1024;10000;{latency};{latency};{percentiles};{latency};0;0;0.000000%;0.000000;0.000000");
     let zero = "0;0;0.000000;0.000000";
-    let unused = vec!["0%=0"; 20].join(";");
+    let unused = ["0%=0"; 20].join(";");
     let write = format!("0;0;0;0;{zero};{zero};{unused};{zero};0;0;0.000000%;0.000000;0.000000");
-    let shares = format!("100.0%;{};{}", vec!["0.0%"; 6].join(";"), vec!["0.00%"; 22].join(";"));
+    let shares = format!("100.0%;{};{}", ["0.0%"; 6].join(";"), ["0.00%"; 22].join(";"));
     let line = format!("3;fio-3.28;a;0;0;{read};{write};1.000000%;2.000000%;5;0;1;{shares};sda;1;2;0;0;3;4;5;99.50%");
     let found = run(&format!("12:00 log: {line}\n"));
     let job = &found.jobs[0];

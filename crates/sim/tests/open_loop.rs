@@ -23,6 +23,7 @@ fn strict() -> Spec {
         rate: PerKind { read: Some(LIMIT), write: Some(LIMIT), ..PerKind::default() },
         larger_than: 0,
         burst: Burst::Jitter(Nanos::ZERO),
+        tolerance: None,
         rule: String::new(),
         source: Source::default(),
     };
