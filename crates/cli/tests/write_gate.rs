@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use common::devices::{LoopDevice, Mount, tool};
+use common::devices::{LoopDevice, Mount, SwapArea, tool};
 use common::{Outcome, Running, Scratch, fathom, require, run, words};
 
 const MIB: u64 = 1 << 20;
@@ -513,24 +513,13 @@ fn what_fio_wrote_to_was_taken_for_its_own() {
 
 #[test]
 fn swap_is_not_written_to() {
-    require!(Root);
+    require!(Root, Swap);
     let scratch = Scratch::new();
     let target = device(&scratch, "image", 16);
-    tool("mkswap", &[&target.path]);
-    if !Command::new("swapon").arg(&target.path).status().is_ok_and(|status| status.success()) {
-        println!("skipped: this kernel does not swap");
-        return;
-    }
-    struct Off(String);
-    impl Drop for Off {
-        fn drop(&mut self) {
-            let _ = Command::new("swapoff").arg(&self.0).status();
-        }
-    }
-    let off = Off(target.path.clone());
+    let swap = SwapArea::on(&target.path);
     expect_refused(&scratch, &target.path, "is in use as swap", &scratch.path("image"));
     expect_refused(&scratch, &scratch.text("image"), "it is behind the loop device", &scratch.path("image"));
-    drop(off);
+    drop(swap);
 }
 
 /// A server of an image with a filesystem, whose bytes are looked at in the image.

@@ -48,6 +48,26 @@ impl Drop for Mount {
     }
 }
 
+/// A device that is swapped to; given back when this goes out of scope.
+#[derive(Debug)]
+pub(crate) struct SwapArea(String);
+
+impl SwapArea {
+    /// Makes a device swap space and swaps to it.
+    #[track_caller]
+    pub(crate) fn on(device: &str) -> Self {
+        tool("mkswap", &[device]);
+        tool("swapon", &[device]);
+        Self(device.to_owned())
+    }
+}
+
+impl Drop for SwapArea {
+    fn drop(&mut self) {
+        let _ = Command::new("swapoff").arg(&self.0).output();
+    }
+}
+
 /// Runs a tool that must succeed and returns what it printed.
 #[track_caller]
 pub(crate) fn tool(name: &str, words: &[&str]) -> String {

@@ -242,6 +242,8 @@ pub(crate) enum Need {
     Fio,
     /// Loop devices can be made, formatted and mounted.
     Root,
+    /// This kernel swaps.
+    Swap,
     /// Files of a program can be mounted.
     Fuse,
     /// Certificates can be made.
@@ -287,6 +289,7 @@ pub(crate) fn met(need: Need) -> bool {
         Need::Root if std::fs::metadata("/proc/self").map_or(u32::MAX, |of| of.uid()) != 0 => "not root",
         Need::Root if !runs("losetup", "--version") => "losetup is not installed",
         Need::Root if !Path::new("/dev/loop-control").exists() => "this kernel has no loop devices",
+        Need::Swap if !Path::new("/proc/swaps").exists() => "this kernel does not swap",
         Need::Fuse if !Path::new("/dev/fuse").exists() => "this kernel has no FUSE",
         Need::Openssl if !runs("openssl", "version") => "openssl is not installed",
         Need::NbdTools if !runs("nbdinfo", "--version") || !runs("nbdcopy", "--version") => {
