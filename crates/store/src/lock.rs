@@ -1,8 +1,12 @@
 //! The lock of a store.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use crate::error::{Error, Reason, Result};
 
@@ -32,8 +36,16 @@ impl Lock {
 
     /// Takes the lock unless somebody holds it.
     pub(crate) fn try_now(path: &Path) -> Result<Option<Self>> {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
-        let file = file.map_err(|error| Error::io(path, "opening the lock", error))?;
+        // What a link leads to is no file of the store.
+        let flags = OFlags::NOFOLLOW.bits() as i32;
+        let file = OpenOptions::new().create(true).truncate(false).write(true).custom_flags(flags).open(path);
+        let file = file.map_err(|error| match error.raw_os_error() {
+            Some(errno) if errno == Errno::LOOP.raw_os_error() => {
+                let reason = Reason::Refused("it is a link, and a lock is a file".into());
+                Error::new(path, reason, "remove the link")
+            }
+            _ => Error::io(path, "opening the lock", error),
+        })?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -179,6 +179,19 @@ fn nobody_waits_longer_for_a_lock_than_he_wants_to() {
     add(&store, Kind::Run, "a", &sample(0)).unwrap();
 }
 
+/// 692e655 followed the link and made what it led to.
+#[test]
+fn a_lock_that_is_a_link_was_followed() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let _ = std::fs::remove_file(home.path().join("lock"));
+    let elsewhere = home.path().join("elsewhere");
+    std::os::unix::fs::symlink(&elsewhere, home.path().join("lock")).unwrap();
+    let error = add(&store, Kind::Run, "a", &sample(0)).unwrap_err().to_string();
+    assert!(error.contains("it is a link") && error.contains("remove the link"), "{error}");
+    assert!(!elsewhere.exists());
+}
+
 #[test]
 fn what_is_removed_is_gone_and_a_wrong_name_removes_nothing() {
     let home = tempfile::tempdir().unwrap();
