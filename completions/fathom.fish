@@ -256,7 +256,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand serve" -l export -d 'Serve
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l store -d 'Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l size -d 'How large exports are whose volume does not say it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l memory-limit -d 'Memory that exports and clients may take together [default: half of the free memory]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l allow-destroy -d 'Permit clients to write to this block device although it holds data; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -l allow-destroy -d 'Permit clients to write to this device or file although it holds data or is in use; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l faults -d 'What goes wrong and how often: eio=0.001,torn=0.1%,lost=1%,stall=0.01%:2s,disconnect=1e-6' -r
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l socket -d 'Listen at this path [default: a private one, unless --listen is given]' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -l listen -d 'Listen on TCP: an address of this host, or any with --tls-clients or --insecure; may be repeated' -r
@@ -296,7 +296,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l events -d 'JSON li
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l repeat -d 'Do it N times, several job files in turns, and say how much the results differ' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of job files; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this block device although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
@@ -644,7 +644,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON li
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l repeat -d 'Do it N times, several job files in turns, and say how much the results differ' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this block device although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
@@ -990,7 +990,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What 
 json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .html .svg .csv .txt; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this block device although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
@@ -1351,7 +1351,7 @@ json\t'One document'
 md\t'Markdown'"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .html .md .txt; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this block device although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'

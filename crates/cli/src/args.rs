@@ -190,8 +190,8 @@ pub(crate) struct Conduct {
     /// Say what would be touched, how much and for how long, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Permit writes to this block device although it holds data or is in use; may be repeated
-    #[arg(long, value_name = "DEVICE")]
+    /// Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated
+    #[arg(long, value_name = "TARGET")]
     pub(crate) allow_destroy: Vec<PathBuf>,
     /// Permit writes to this existing file although Fathom did not make it; may be repeated
     #[arg(long, value_name = "FILE")]

@@ -102,7 +102,8 @@ pub(super) const OVERVIEW: &[&str] = &[
      standard error.",
     "A volume is named `PROVIDER/TYPE[@EDITION][,key=value]...`: `gcp/hyperdisk-balanced,size=1TiB,iops=160000`. Without \
      an edition the newest is meant. `fathom catalog` lists them all.",
-    "Nothing is written to a block device that holds data unless `--allow-destroy=DEVICE` names it.",
+    "Nothing is written to a block device that holds data or is in use unless `--allow-destroy=DEVICE` names it, nor to an \
+     existing file that Fathom did not make unless `--allow-overwrite=FILE` does.",
 ];
 
 /// Where to begin.

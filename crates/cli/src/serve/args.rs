@@ -55,8 +55,8 @@ pub(crate) struct ServeOptions {
     /// Refuse writes
     #[arg(long)]
     pub(super) read_only: bool,
-    /// Permit clients to write to this block device although it holds data; may be repeated
-    #[arg(long, value_name = "DEVICE")]
+    /// Permit clients to write to this device or file although it holds data or is in use; may be repeated
+    #[arg(long, value_name = "TARGET")]
     pub(super) allow_destroy: Vec<PathBuf>,
     /// What goes wrong and how often: eio=0.001,torn=0.1%,lost=1%,stall=0.01%:2s,disconnect=1e-6
     #[arg(long, value_name = "FAULTS")]
