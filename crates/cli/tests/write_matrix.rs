@@ -44,6 +44,7 @@ struct Target {
     named: String,
     /// Where its bytes can be read.
     image: PathBuf,
+    /// What it begins with and has to go on beginning with: all that it holds, but for swap.
     before: Vec<u8>,
     /// Whether it is in use, so that fio's rule protects it too.
     in_use: bool,
@@ -63,7 +64,7 @@ impl Target {
     }
 
     fn is_unchanged(&self) -> bool {
-        fs::read(&self.image).expect("it can be read") == self.before
+        fs::read(&self.image).expect("it can be read").starts_with(&self.before)
     }
 
     fn restore(&self) {
@@ -144,7 +145,10 @@ fn targets(scratch: &Scratch, in_use: &mut InUse) -> Vec<Target> {
     let swap = image(scratch, "swap");
     let device = LoopDevice::over(&swap);
     in_use.swaps.push(SwapArea::on(&device.path));
-    targets.push(Target::new("swap", &device.path, swap, true));
+    let mut swap = Target::new("swap", &device.path, swap, true);
+    // What follows the header changes when the kernel swaps.
+    swap.before.truncate(4096);
+    targets.push(swap);
     in_use.devices.push(device);
     targets
 }
