@@ -16,9 +16,9 @@ const EAGAIN: i32 = 11;
 const EINTR: i32 = 4;
 /// A read that another worker's write may have torn is repeated for so long: a worker that is not running may leave half a
 /// block in a cache. What still does not hold is damaged.
-const TORN_MOST: Nanos = Nanos::from_millis(500);
-/// So many reads are repeated at most.
-const READ_AGAIN_MOST: u64 = 1 << 20;
+const TORN_MAX: Nanos = Nanos::from_millis(500);
+/// After so many damaged blocks, reads are not repeated.
+const NOT_TORN_MAX: u32 = 8;
 /// At most this many failures are kept in full; the others are counted.
 const FAILURES_MAX: usize = 16;
 
@@ -59,8 +59,8 @@ pub struct Worker {
     cached: bool,
     /// Checked reads that cannot be judged.
     overwritten: u64,
-    /// How often reads were repeated that another worker's write may have torn.
-    read_again: u64,
+    /// Reads that were repeated in vain.
+    not_torn: u32,
     failed_writes: u64,
     /// Writes whose reading back has begun, and the reads that it takes.
     replayed: u64,
@@ -96,7 +96,7 @@ impl Worker {
             mismatches: 0,
             cached: false,
             overwritten: 0,
-            read_again: 0,
+            not_torn: 0,
             failed_writes: 0,
             replayed: 0,
             to_read_back: 0,
@@ -449,12 +449,14 @@ impl Worker {
             }
             Err(mismatch) => mismatch,
         };
-        let may_be_torn = mismatch.wrong.may_be_torn() && self.issuer.is_shared(decision.file) && !self.is_halted();
-        if may_be_torn && completion.completed.since(flight.started) < TORN_MOST && self.read_again < READ_AGAIN_MOST {
-            self.read_again += 1;
-            self.slots.begin_again(tag);
-            self.again.push(tag);
-            return true;
+        let may_be_torn = mismatch.may_be_torn() && self.issuer.is_shared(decision.file) && !self.is_halted();
+        if may_be_torn && self.not_torn < NOT_TORN_MAX {
+            if completion.completed.since(flight.started) < TORN_MAX {
+                self.slots.begin_again(tag);
+                self.again.push(tag);
+                return true;
+            }
+            self.not_torn += 1;
         }
         self.checked += 1;
         self.mismatches += 1;

@@ -75,12 +75,6 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    /// Whether it may be what a read finds that meets a write: a part of one block and a part of another.
-    #[must_use]
-    pub const fn may_be_torn(self) -> bool {
-        matches!(self, Self::Header | Self::HeaderDamaged | Self::Payload | Self::Checksum)
-    }
-
     /// Whether it is the header that does not hold, so that nothing is known of the bytes behind it.
     #[must_use]
     pub const fn is_in_header(self) -> bool {
@@ -114,6 +108,19 @@ pub struct Mismatch {
     pub expected: Vec<u8>,
     /// What stands there; at most 16 bytes.
     pub found: Vec<u8>,
+}
+
+impl Mismatch {
+    /// Whether it may be what a read finds that meets a write: a part of one block and a part of another. Where no header
+    /// begins at all, it is not.
+    #[must_use]
+    pub const fn may_be_torn(&self) -> bool {
+        match self.wrong {
+            Wrong::HeaderDamaged | Wrong::Payload | Wrong::Checksum => true,
+            Wrong::Header => self.offset != self.block,
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Display for Mismatch {
