@@ -10,9 +10,8 @@ use crate::inline::retried;
 
 /// `cachestat`, which is newer than some C libraries (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
-/// `RAMFS_MAGIC` and `HUGETLBFS_MAGIC` of `linux/magic.h`.
-const RAMFS_MAGIC: i64 = 0x8584_58f6;
-const HUGETLBFS_MAGIC: i64 = 0x9584_58f6;
+/// `TMPFS_MAGIC`, `RAMFS_MAGIC` and `HUGETLBFS_MAGIC` of `linux/magic.h`.
+const IN_MEMORY: [i128; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
 /// How much is mapped at a time where `cachestat` is missing, in bytes.
 const WINDOW_BYTES: u64 = 1 << 30;
 /// Pages that another worker is reading or writing cannot be dropped at that moment.
@@ -111,11 +110,12 @@ fn window(fd: RawFd, offset: u64, bytes: usize) -> Option<u64> {
 
 /// Whether the page cache is where the filesystem keeps its files.
 fn is_in_memory(fd: RawFd) -> bool {
-    // SAFETY: all zeroes is a valid `statfs64`; it is plain data.
-    let mut facts: libc::statfs64 = unsafe { std::mem::zeroed() };
+    // SAFETY: all zeroes is a valid `statfs`; it is plain data.
+    let mut facts: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: `facts` outlives the call.
-    let status = unsafe { libc::fstatfs64(fd, &raw mut facts) };
-    status == 0 && [libc::TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC].contains(&(facts.f_type as i64))
+    let status = unsafe { libc::fstatfs(fd, &raw mut facts) };
+    // C libraries differ in the type of the number.
+    status == 0 && IN_MEMORY.contains(&i128::from(facts.f_type))
 }
 
 fn page_bytes() -> u64 {
