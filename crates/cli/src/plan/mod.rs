@@ -206,7 +206,8 @@ mod tests {
             if seed.is_multiple_of(5) {
                 let wider = |bound: units::Nanos| units::Nanos::from_secs_f64(1.1 * bound.secs_f64());
                 let percentile = need.percentile.map(|(share, bound)| (share, wider(bound)));
-                let need = Need { mean: need.mean.map(wider), percentile, ..need.clone() };
+                let headroom = 0.9 * need.headroom;
+                let need = Need { mean: need.mean.map(wider), percentile, headroom, ..need.clone() };
                 let again = &mut |trial: &plan::Trial| verify::simulate(trial, seed + 1_000, signals);
                 assert_eq!(plan::confirm(&need, candidate, again), Some(true), "{}: {}", said(), candidate.spec.name);
             }
