@@ -100,6 +100,7 @@ pub struct Parts {
 /// [`InputError`] where nothing can be read, which says where, why, and how to make something that can be.
 pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
     let text = Text::of(name, bytes)?;
+    few_enough(&text, text.whole.matches("\"jobname\"").count() + normal::results(&text), RESULTS_MAX, "results")?;
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     let mut add = |format: Format, line: usize, read: Result<Input, InputError>| match read {
         Ok(input) => found.push((format, Part { line: line + 1, input })),
@@ -121,7 +122,7 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
         add(Format::Terse, lines.start, terse::read(&text, lines).map(of_run));
     }
     if found.is_empty() && unreadable.is_empty() && iostat::is_in(&text) {
-        match iostat::read_text(&text) {
+        match iostat::read_text(&text).and_then(|iostat| few_devices(&text, iostat)) {
             Ok(iostat) => found.push((Format::Iostat, Part { line: 1, input: Input::Iostat(iostat) })),
             Err(error) => unreadable.push(error),
         }
@@ -135,6 +136,24 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
         parts.iter_mut().for_each(show);
     }
     Ok(Parts { parts, unreadable })
+}
+
+/// Results of jobs in one input, and devices in one report: each takes kilobytes, and is held against the others.
+const RESULTS_MAX: usize = 10_000;
+const DEVICES_MAX: usize = 4_096;
+
+fn few_enough(text: &Text, count: usize, most: usize, what: &str) -> Result<(), InputError> {
+    if count <= most {
+        return Ok(());
+    }
+    let remedy = format!("give a part of it, with at most {most} of them");
+    Err(text.fault(0, "", format!("there are {count} {what} in it, more than {most}"), remedy))
+}
+
+pub(in crate::input) fn few_devices(text: &Text, iostat: Iostat) -> Result<Iostat, InputError> {
+    let most = iostat.reports.iter().map(|report| report.devices.len()).max().unwrap_or(0);
+    few_enough(text, most, DEVICES_MAX, "devices in a report")?;
+    Ok(iostat)
 }
 
 fn of_run(run: Run) -> Input {

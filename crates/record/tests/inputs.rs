@@ -451,3 +451,13 @@ fn terse_lines_are_read_by_their_fields() {
     assert_eq!(read_inputs("log", format!("{line}\n{line}\n").as_bytes()).unwrap().parts.len(), 2);
     assert!(refused(line.split_at(300).0).what.contains("cut off"));
 }
+
+#[test]
+fn a_megabyte_of_results_took_gigabytes() {
+    let entries = vec!["{\"jobname\":\"a\",\"read\":{\"iops\":1}}"; 10_001].join(",");
+    let wide = format!("{{\"fio version\":\"fio-3.33\",\"jobs\":[{entries}]}}");
+    assert!(refused(&wide).what.contains("10001 results"), "{}", refused(&wide));
+    let devices: String = (0..4_097).map(|number| format!("sd{number} 1.0 1.0\n")).collect();
+    let wide = format!("Device r/s w/s\n{devices}\n");
+    assert!(refused(&wide).what.contains("4097 devices"), "{}", refused(&wide));
+}

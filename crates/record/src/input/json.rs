@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::text::{MAKE, Text};
-use super::{Input, InputError, iostat};
+use super::{Input, InputError, few_devices, iostat};
 use crate::{Note, ReadError, Run, fio, store};
 
 /// A document, by the line on which it begins.
@@ -81,7 +81,9 @@ pub(super) fn read(text: &Text, document: Document) -> Result<Input, InputError>
     match document.kind {
         Kind::Fio => fio::from_document(body).map(run).map_err(|error| fault(text, document.lines(), &error, FIO)),
         Kind::Record => record(text, document, body).map(run),
-        Kind::Iostat => iostat::read_json(text, document.lines()).map(Input::Iostat),
+        Kind::Iostat => {
+            iostat::read_json(text, document.lines()).and_then(|iostat| few_devices(text, iostat)).map(Input::Iostat)
+        }
         Kind::Unknown => Err(unknown(text, document, body)),
     }
 }

@@ -19,6 +19,11 @@ use block::Block;
 use figures::{Line, REMEDY};
 use header::Header;
 
+/// How many results there are in a text.
+pub(super) fn results(text: &Text) -> usize {
+    text.lines().filter(|line| block::begins(line)).count()
+}
+
 /// Whether a line is that of a job before it runs.
 pub(super) fn is_header(line: &str) -> bool {
     header::is_one(line)
