@@ -74,9 +74,9 @@ loop_over() {
     later "losetup --detach $loop"
 }
 
-# wait_for COMMAND: until it succeeds, for half a minute.
+# wait_for COMMAND: until it succeeds, for two minutes: the processor is emulated.
 wait_for() {
-    local tries=300
+    local tries=1200
     until eval "$1" >/dev/null 2>&1; do
         tries=$((tries - 1))
         [ $tries -gt 0 ] || fail "waited for: $1"

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::files::Layout;
-use engine::gate::Gate;
+use engine::gate::{Denied, Gate};
 use job::{Engine, Plan};
 use units::Bytes;
 
@@ -70,7 +70,11 @@ pub(crate) fn against_surprise(growths: &[Growth], gate: &Gate) -> Vec<String> {
 fn surprise(growth: &Growth, gate: &Gate) -> Option<String> {
     let path = growth.path.display();
     match growth.from {
-        None => gate.check(&growth.path).err().map(|denied| denied.to_string()),
+        None => match gate.check(&growth.path) {
+            Err(denied @ Denied::Refused(_)) => Some(denied.to_string()),
+            // The job that names it says what the system has against it.
+            _ => None,
+        },
         Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(format!(
             "{}, although the job only reads it: give a size of at most what it has, name another file, or add \
              --allow-overwrite={path}",
