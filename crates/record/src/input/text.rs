@@ -30,7 +30,8 @@ impl Text {
         };
         let is_page = !raw.contains('{') && TAGS.iter().any(|tag| raw.contains(&format!("</{tag}>")));
         let shown = raw.lines().map(shown);
-        let shown: Vec<String> = if is_page { shown.map(|line| without_tags(&line)).collect() } else { shown.collect() };
+        let shown: Vec<String> =
+            if is_page { shown.map(|line| without_tags(&line)).collect() } else { shown.collect() };
         let prefix = prefix::Prefix::of(&shown);
         for line in &shown {
             let start = text.whole.len();
