@@ -197,12 +197,13 @@ fn results_went_into_the_file_that_was_measured() {
     let before = fs::read(scratch.path("own.json")).expect("it was made");
     let line = "run --name=a --rw=write --size=1m --ioengine=psync --filename=own.json -o own.json";
     let outcome = call(&scratch, line).expect_code(2);
-    assert!(outcome.stderr.contains("holds a lock on it"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("reads or measures it"), "{}", outcome.stderr);
     assert!(fs::read(scratch.path("own.json")).expect("it is there") == before);
-    // Made for the results, it is no place for data.
+    // What the job made since is not replaced either.
     let line = "run --name=a --rw=write --size=1m --ioengine=psync --filename=new.json -o new.json";
     let outcome = call(&scratch, line).expect_code(3);
     assert!(outcome.stderr.contains("new.json"), "{}", outcome.stderr);
+    assert_eq!(fs::metadata(scratch.path("new.json")).expect("the job made it").len(), 1 << 20);
 }
 
 /// f52613e took the size of the device for 0 there, looked for no data and overwrote the filesystem.

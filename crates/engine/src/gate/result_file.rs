@@ -47,9 +47,18 @@ impl ResultFile {
         let replaceable = existing.as_ref().is_none_or(|(_, metadata)| metadata.is_file() && metadata.nlink() == 1);
         // `/dev/stdout` and `/proc/self/fd` name what others hold open.
         let is_descriptor = ["/dev", "/proc"].iter().any(|folder| self.path.starts_with(folder));
+        if existing.is_none() && std::fs::symlink_metadata(&place).is_ok() {
+            // Made since by this command or by another program: it is not replaced unseen.
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         if replaceable && !is_descriptor {
             match Beside::create(&place) {
-                Ok(beside) => return beside.replace(bytes, existing.as_ref().map(|(_, metadata)| metadata)),
+                Ok(beside) => {
+                    beside.replace(bytes, existing.as_ref().map(|(_, metadata)| metadata))?;
+                    // Results may be written again.
+                    self.existing = Some(File::options().write(true).open(&place)?);
+                    return Ok(());
+                }
                 Err(error) if existing.is_none() => return Err(error),
                 Err(_) => {}
             }
@@ -140,6 +149,16 @@ mod tests {
         assert!(!new.exists());
         ResultFile::open(&new).unwrap().write(b"first").unwrap();
         assert_eq!(std::fs::read(&new).unwrap(), b"first");
+        let (twice, taken) = (folder.path().join("twice.json"), folder.path().join("taken.json"));
+        let mut file = ResultFile::open(&twice).unwrap();
+        file.write(b"one").and_then(|()| file.write(b"two")).unwrap();
+        assert_eq!(std::fs::read(&twice).unwrap(), b"two");
+        let mut file = ResultFile::open(&taken).unwrap();
+        std::fs::write(&taken, "of another program").unwrap();
+        assert_eq!(file.write(b"results").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        for made in [&twice, &taken] {
+            std::fs::remove_file(made).unwrap();
+        }
         let other_name = folder.path().join("linked.json");
         std::fs::hard_link(&path, &other_name).unwrap();
         ResultFile::open(&path).unwrap().write(b"both").unwrap();
