@@ -69,7 +69,7 @@ pub struct Money {
     pub stands_for: Option<String>,
     /// Where it is from, and when.
     pub source: Source,
-    /// What is not in it, as nobody publishes that price. The sum is then a least one.
+    /// Costs that it does not include because their price is not published. It is then a lower bound.
     pub lacks: Option<String>,
     /// How it is made up.
     pub rule: String,

@@ -1,8 +1,8 @@
-//! Outputs of fio as people published them, of many versions and in all forms: their figures, as somebody read them by
-//! hand and by each version's documents, and what is read here.
+//! Published outputs of fio, of many versions and in all formats: the reader must find the figures in
+//! `corpus/figures.json`, which were read independently, by the documentation of each version.
 //!
-//! `corpus/figures.json` has repository and path of each. Of texts, lines that fio did not print are left out and stand as
-//! `(other text)`.
+//! That file names the repository and path of each output. In text outputs, `(other text)` replaces lines that fio did not
+//! print.
 
 #![expect(clippy::disallowed_methods, reason = "the outputs are files of the tests")]
 

@@ -232,7 +232,7 @@ pub struct Price {
     pub parts: PriceParts,
     /// Where it holds, where that is said: `us-central1`.
     pub region: Option<String>,
-    /// What is paid for besides, at a price that nobody publishes.
+    /// Further costs whose price is not published.
     pub lacks: Option<String>,
     /// How it is made up: `2048 GB × 0.170`.
     pub rule: String,

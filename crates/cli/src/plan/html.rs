@@ -90,7 +90,7 @@ fn month(candidate: &Candidate) -> String {
     format!("{least}{}{own}", amount(money.usd_per_month))
 }
 
-/// Everything that the figures rest on and that nobody measured here.
+/// All assumptions behind the figures, none of them measured here.
 fn assumptions(answer: &Answer) -> Vec<String> {
     let mut lines = answer.lines.clone();
     lines.extend(figures::headroom(&answer.need));

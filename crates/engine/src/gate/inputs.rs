@@ -1,4 +1,4 @@
-//! The files that this process reads as input or measures: results never go into them, whatever name they have.
+//! Registers the files that this process reads as input or measures: results never replace them, under any name.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -12,7 +12,7 @@ type Input = (Identity, Option<SystemTime>);
 
 static INPUTS: Mutex<BTreeSet<Input>> = Mutex::new(BTreeSet::new());
 
-/// Notes a file as one that must outlive the results. Other than regular files keep nothing that results could replace.
+/// Registers a file that results must not replace. Only regular files have content to lose.
 pub fn note_input(metadata: &Metadata) {
     if metadata.is_file() {
         INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(input(metadata));

@@ -1,4 +1,4 @@
-//! Files for results that are there as a whole or as they were before.
+//! Result files that are replaced atomically: they hold all results, or what they held before.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::output::{Existing, create_output};
 use super::{Denied, open};
 
-/// A place for results, found good before time is spent on them. Until they are written, what is there stays.
+/// A result file that was checked before the run. Its old content stays until the results are written.
 #[derive(Debug)]
 pub struct ResultFile {
     path: PathBuf,
@@ -74,7 +74,7 @@ impl ResultFile {
     }
 }
 
-/// A new file beside another, which goes again unless it takes the other's place.
+/// A temporary file in the folder of another, removed unless it replaces the other.
 struct Beside<'a> {
     place: &'a Path,
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! Which accounts are of runs of their own: fio prints one run in several formats, and again and again while it runs.
+//! Matches accounts of the same run: fio prints one run in several formats, and repeatedly with `--status-interval`.
 
 use super::json::last_of;
 use super::{Input, Part};

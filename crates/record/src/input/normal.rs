@@ -1,7 +1,7 @@
 //! fio's normal output.
 //!
 //! Values are the most exact that were printed: counts from `issued rwts`, runtimes in milliseconds, bytes as rounded
-//! as `io=` has them; the sums that they should make are left to whoever reads the quotes. Of several accounts of one
+//! as `io=` has them; sums are not checked here: the quotes keep the printed figures for that. Of several accounts of one
 //! run, as `--status-interval` makes them, the last one counts. An account that does not go on to the status of its
 //! groups was cut off and is refused.
 

@@ -1,4 +1,4 @@
-//! What a log, a page or a comment puts in front of each line of fio's output.
+//! Removes the prefix that a log, a page or a comment adds to each line of fio's output.
 
 /// A prefix, with any number for each number and any blanks for blanks.
 #[derive(Debug)]

@@ -235,7 +235,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Bandwidth in KiB/s and IOPS, as they were sampled. Without a count they are nobody's.
+    /// Sampled bandwidth in KiB/s and sampled IOPS. Layouts without a number of samples give empty ones.
     fn samples(&mut self) -> Result<(Samples, Samples), InputError> {
         let [min, max] = [self.number()?, self.number()?];
         self.percent()?;

@@ -16,7 +16,7 @@ pub struct About {
     pub edition: Option<String>,
     /// When its figures were last looked at.
     pub as_of: String,
-    /// What nobody publishes.
+    /// Figures that are not published.
     pub unknown: Vec<String>,
     /// Whether many machines may read it at once.
     pub many_readers: bool,

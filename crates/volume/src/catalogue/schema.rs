@@ -170,7 +170,7 @@ pub(super) struct PriceRule {
     pub region: Option<String>,
     /// Other regions that pay the same.
     pub also: Vec<String>,
-    /// What is paid for besides, at a price that nobody publishes.
+    /// Further costs whose price is not published.
     pub lacks: Option<String>,
     pub note: String,
     pub source: Option<String>,
