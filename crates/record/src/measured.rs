@@ -92,6 +92,15 @@ impl Measured {
         }
     }
 
+    /// The result of one kind, to fill in.
+    pub(crate) const fn kind_mut(&mut self, kind: Kind) -> &mut DirectionResult {
+        match kind {
+            Kind::Read => &mut self.read,
+            Kind::Write => &mut self.write,
+            Kind::Trim => &mut self.trim,
+        }
+    }
+
     /// Reads, writes and trims.
     pub fn kinds(&self) -> impl Iterator<Item = (Kind, &DirectionResult)> {
         Kind::ALL.into_iter().map(|kind| (kind, self.kind(kind)))

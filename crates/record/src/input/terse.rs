@@ -150,7 +150,7 @@ impl<'a> Fields<'a> {
         let mut job = JobResult { name, group, error, workers: 1, ..JobResult::default() };
         for kind in Kind::ALL.into_iter().take(self.layout.kinds) {
             let (result, quotes) = self.direction(kind)?;
-            *direction(&mut job.result, kind) = result;
+            *job.result.kind_mut(kind) = result;
             job.quotes.extend(quotes);
         }
         let cpu = [self.percent()?, self.percent()?];
@@ -290,14 +290,6 @@ impl<'a> Fields<'a> {
         }
         job.description = rest.first().filter(|text| !text.is_empty()).map(|text| (*text).to_owned());
         Ok(())
-    }
-}
-
-fn direction(result: &mut Measured, kind: Kind) -> &mut DirectionResult {
-    match kind {
-        Kind::Read => &mut result.read,
-        Kind::Write => &mut result.write,
-        Kind::Trim => &mut result.trim,
     }
 }
 

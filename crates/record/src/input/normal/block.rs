@@ -183,12 +183,7 @@ impl Block {
     }
 
     fn direction(&mut self, kind: Kind) -> &mut DirectionResult {
-        let result = &mut self.result.result;
-        match kind {
-            Kind::Read => &mut result.read,
-            Kind::Write => &mut result.write,
-            Kind::Trim => &mut result.trim,
-        }
+        self.result.result.kind_mut(kind)
     }
 
     fn quote(&mut self, line: Line<'_>, what: Quoted, kind: Option<Kind>, value: f64, step: f64) {
