@@ -13,7 +13,7 @@ pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> 
     let mut text = String::new();
     for diagnostic in diagnostics {
         text.push_str(&renderer.render(&[group(&shown(diagnostic))]));
-        text.push_str("\n\n");
+        text.push_str(if diagnostic.place.is_none() && diagnostic.severity == Severity::Note { "\n" } else { "\n\n" });
     }
     text
 }
@@ -50,6 +50,8 @@ pub(crate) fn print(diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
         let terminal = Terminal::stderr();
         tell(&render(diagnostics, terminal.colour, terminal.width));
+    }
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity > Severity::Note) {
         tell(&format!("fathom: {}\n", tally(diagnostics)));
     }
 }

@@ -18,13 +18,14 @@ impl Outside {
     /// The jobs as they were written: what the words say, as a job file would, and the files that were read for them.
     pub(crate) fn written(&self, words: &[String]) -> String {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut written = Words::of(words, Dialect::Strict).text;
-        let is_only_one = written.is_empty() && texts.len() == 1;
+        let words = Words::of(words, Dialect::Strict);
+        let is_alone = !words.has_jobs && texts.len() == 1;
+        let mut written = if words.has_jobs || texts.is_empty() { words.text.clone() } else { String::new() };
         for (path, text) in texts.iter() {
-            let text = String::from_utf8_lossy(text);
-            let head = if is_only_one { String::new() } else { format!("# {path}\n") };
-            let end = if text.ends_with('\n') { "" } else { "\n" };
-            written.push_str(&format!("{head}{text}{end}"));
+            if !is_alone {
+                written.push_str(&format!("# {path}\n"));
+            }
+            written.push_str(&words.imposed_on(&String::from_utf8_lossy(text)));
         }
         written
     }

@@ -77,6 +77,11 @@ impl Diagnostic {
         Self::new(Severity::Warning, code, message.into())
     }
 
+    /// Something worth knowing of this kind.
+    pub(crate) fn note_of(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, code, message.into())
+    }
+
     fn new(severity: Severity, code: &'static str, message: String) -> Self {
         Self { severity, code, message, place: None, label: String::new(), notes: Vec::new(), remedy: None }
     }

@@ -62,7 +62,8 @@ pub struct Around {
 
 /// Reads job options and job files, as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.
 ///
-/// Options of the program itself are no part of `args`; with `sections`, only those are kept.
+/// Options that belong to no `--name` apply to every job of the files, whatever it says itself: a note names what they
+/// replace. [`parse_command_line`] takes them for defaults, as fio does. Options of the program itself are no part of `args`; with `sections`, only those are kept.
 pub fn parse_job_arguments(
     args: &[String],
     sections: &[String],
@@ -72,7 +73,9 @@ pub fn parse_job_arguments(
 ) -> Parsed<Plan> {
     let mut arguments = arguments::read(args, dialect, false);
     arguments.jobs.jobs.retain(|job| job.global || sections.is_empty() || sections.contains(&job.title));
-    let parsed = invocation(arguments, sections, around, dialect, source);
+    let imposed = arguments.jobs.jobs.iter().filter(|job| job.global).flat_map(|job| job.options.clone()).collect();
+    let resolver = Resolver::new(dialect, sections, around).imposing(imposed);
+    let parsed = invocation(arguments, sections, resolver, dialect, source);
     Parsed { value: parsed.value.plan, diagnostics: parsed.diagnostics }
 }
 
@@ -80,13 +83,14 @@ pub fn parse_job_arguments(
 pub fn parse_command_line(args: &[String], dialect: Dialect, source: &dyn Source) -> Parsed<Invocation> {
     let arguments = arguments::read(args, dialect, true);
     let sections = arguments.host.sections.clone();
-    invocation(arguments, &sections, &Around::default(), dialect, source)
+    let resolver = Resolver::new(dialect, &sections, &Around::default());
+    invocation(arguments, &sections, resolver, dialect, source)
 }
 
 fn invocation(
     arguments: Arguments,
     sections: &[String],
-    around: &Around,
+    resolver: Resolver<'_>,
     dialect: Dialect,
     source: &dyn Source,
 ) -> Parsed<Invocation> {
@@ -94,7 +98,7 @@ fn invocation(
     let paths: Vec<_> = files.iter().map(|(path, place)| (path.as_str(), Some(place))).collect();
     let raw = read_files(&paths, dialect, source, &mut diagnostics);
     let showcmd = if host.showcmd { show(&jobs, &raw, sections) } else { Vec::new() };
-    let plan = resolve(&jobs, &raw, Resolver::new(dialect, sections, around), diagnostics);
+    let plan = resolve(&jobs, &raw, resolver, diagnostics);
     let asks_for_help = host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some();
     let runs_nothing = asks_for_help || host.parse_only || host.showcmd;
     let diagnostics = plan.diagnostics.into_iter().filter(|d| !runs_nothing || d.code != NO_JOBS).collect();

@@ -25,6 +25,8 @@ pub(crate) struct Resolver<'a> {
     defaults: Base,
     /// What is said of every job after it has spoken.
     after: Vec<RawOption>,
+    /// Options of the command line that apply to every job of a file, whatever it says itself.
+    imposed: Vec<RawOption>,
     plan: Plan,
     diagnostics: Vec<Diagnostic>,
     /// How many of them are errors.
@@ -56,16 +58,21 @@ impl<'a> Resolver<'a> {
             pairs.iter().map(|(key, value)| RawOption::of_words(key, value)).collect()
         };
         let (plan, diagnostics) = (Plan::default(), Vec::new());
-        let (defaults, after) = (Base::default(), options(&around.after));
-        let first = Base::default();
+        let (defaults, first) = (Base::default(), Base::default());
+        let (after, imposed) = (options(&around.after), Vec::new());
         let mut resolver =
-            Self { dialect, sections, first, defaults, after, plan, diagnostics, errors: 0, inherited: 0 };
+            Self { dialect, sections, first, defaults, after, imposed, plan, diagnostics, errors: 0, inherited: 0 };
         let mut first = Base::default();
         resolver.apply_all(&mut first, &mut options(&around.before).iter());
         // They are nobody's words: what does not go with them is no slip of the job.
         first.given.clear();
         resolver.defaults = first.clone();
         Self { first, ..resolver }
+    }
+
+    /// Applies `imposed` to every job of a file after the job's own options.
+    pub(crate) fn imposing(self, imposed: Vec<RawOption>) -> Self {
+        Self { imposed, ..self }
     }
 
     /// Adds the jobs of a file. Each file but the first begins with fio's defaults, and its first job waits for all
@@ -91,7 +98,7 @@ impl<'a> Resolver<'a> {
     /// The jobs, and every problem once.
     pub(crate) fn finish(mut self) -> (Plan, Vec<Diagnostic>) {
         let mut seen = BTreeSet::new();
-        self.diagnostics.retain(|d| d.place.is_none() || seen.insert((d.code, d.place.clone(), d.message.clone())));
+        self.diagnostics.retain(|d| seen.insert((d.code, d.place.clone(), d.message.clone())));
         (self.plan, self.diagnostics)
     }
 
@@ -135,14 +142,26 @@ impl<'a> Resolver<'a> {
             let mut base = self.defaults.clone();
             base.draft.name = None;
             let mut echo = self.apply_all(&mut base, &mut raw.in_order().into_iter());
-            let after = self.after.clone();
-            for (name, text) in self.apply_all(&mut base, &mut after.iter()) {
-                // What stood there before it no longer holds.
-                echo.retain(|(known, _)| *known != name);
-                echo.push((name, text));
+            if !raw.ordered {
+                let imposed = self.imposed.clone();
+                for option in &imposed {
+                    let replaced = replaced_by(option, &base);
+                    self.apply_last(&mut base, option, &mut echo);
+                    self.tell_all(replaced);
+                }
             }
+            let after = self.after.clone();
+            after.iter().for_each(|option| self.apply_last(&mut base, option, &mut echo));
             let job = self.job(base, raw, echo);
             self.plan.jobs.push(job);
+        }
+    }
+
+    /// Applies an option that replaces what stood there before.
+    fn apply_last(&mut self, base: &mut Base, option: &RawOption, echo: &mut Vec<(String, String)>) {
+        for (name, text) in self.apply_all(base, &mut std::iter::once(option)) {
+            echo.retain(|(known, _)| *known != name);
+            echo.push((name, text));
         }
     }
 
@@ -242,6 +261,23 @@ impl<'a> Resolver<'a> {
         }
         false
     }
+}
+
+/// A note that an option of the command line replaces what a job file says otherwise, if it does.
+fn replaced_by(option: &RawOption, base: &Base) -> Option<Diagnostic> {
+    let spec = table::find(&option.key, base.draft.job.engine.engine.name())?;
+    let written = |option: &RawOption| match &option.value {
+        Some(value) => format!("{}={value}", option.key),
+        None => option.key.clone(),
+    };
+    let (_, latest) = base.given.iter().rev().find(|(known, _)| std::ptr::eq(*known, spec))?;
+    let place = &latest.key_place;
+    let is_the_same = latest.value == option.value || place.source == option.key_place.source;
+    let message = || {
+        let (new, old) = (written(option), written(latest));
+        format!("`--{new}` replaces `{old}` of {}:{}", place.source, place.line)
+    };
+    (!is_the_same).then(|| Diagnostic::note_of("replaced", message()))
 }
 
 fn profile_remedy(spec: &OptionSpec) -> String {
