@@ -55,6 +55,8 @@ pub enum Quantity {
     CpuShare,
     /// Workers that ran at the same time.
     Workers,
+    /// Jobs in one result that ask for different things.
+    UnlikeJobs,
     /// Processors of the host.
     Cpus,
     /// Idle time between operations.
@@ -205,6 +207,7 @@ impl Quantity {
             | Self::InFlightAchieved
             | Self::InFlightNeeded
             | Self::Workers
+            | Self::UnlikeJobs
             | Self::Cpus
             | Self::Operations
             | Self::CreditsLeft

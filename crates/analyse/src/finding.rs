@@ -108,6 +108,8 @@ pub enum Remedy {
         /// `numjobs`.
         numjobs: u64,
     },
+    /// Give each job a result of its own.
+    SeparateResults,
     /// Bypass the page cache.
     Direct,
     /// The same, where it is unknown whether the job did.

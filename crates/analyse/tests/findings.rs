@@ -32,6 +32,21 @@ fn equal_times_at_a_steady_pace_are_a_limiters_mark() {
     assert_eq!(verdict(&run).headline.code, Code::QueueFull);
 }
 
+/// `group_reporting` described two unlike jobs by one of them, and advised a depth for it.
+#[test]
+fn unlike_jobs_in_one_result_get_no_advice_for_one_of_them() {
+    let mut run = queue_full(32, 1_000_000);
+    let declared = &mut run.jobs[0].declared;
+    (declared.iodepth, declared.iodepth_effective) = (32, 1);
+    declared.mixed = vec![record::Mixed::default(), record::Mixed { iodepth: 1, ..record::Mixed::default() }];
+    let verdict = verdict(&run);
+    assert_eq!(verdict.headline.code, Code::LimitUnknown);
+    assert_eq!(verdict.headline.remedy, Some(Remedy::SeparateResults));
+    assert_eq!(verdict.headline.value(Quantity::UnlikeJobs), Some(2.0));
+    let remedies: Vec<_> = verdict.others.iter().filter_map(|finding| finding.remedy).collect();
+    assert!(!remedies.iter().any(|remedy| matches!(remedy, Remedy::QueueingEngine { .. })), "{remedies:?}");
+}
+
 #[test]
 fn one_at_a_time_is_bound_by_latency() {
     let headline = verdict(&queue_full(1, 100_000)).headline;

@@ -2,6 +2,7 @@
 
 use job::Job;
 
+use crate::declared::Mixed;
 use crate::{Declared, Evidence, JobResult, Measured, Verified};
 
 /// One worker at the end of its work, or in the middle for a status report.
@@ -71,6 +72,7 @@ fn result(together: &[Worker<'_>], block_bytes: usize) -> JobResult {
         summary.merge(&worker.summary);
         result.declared.add(&Declared::of(worker.job));
     }
+    result.declared.mixed = Mixed::all(together.iter().map(|worker| worker.job));
     summary.blocks.shrink_to(block_bytes);
     for worker in together {
         add_targets(&mut result.evidence, &worker.evidence);

@@ -73,6 +73,61 @@ pub struct Declared {
     /// With `header_only`: `direct` is known all the same, because the command line or the job file stands in the same text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct_told: bool,
+    /// What each of several unlike jobs asks for that are merged in this result, where `group_reporting` merged any. Of
+    /// what stands above, only sums over workers describe such a result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixed: Vec<Mixed>,
+}
+
+/// What one of several unlike jobs in one result asks for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mixed {
+    /// The job's name.
+    pub name: String,
+    /// Its workers in the result.
+    pub workers: u32,
+    /// The engine, by fio's name.
+    pub engine: String,
+    /// `rw`, as fio prints it.
+    pub rw: String,
+    /// Operations in flight for each worker, as asked for.
+    pub iodepth: u32,
+    /// Block sizes.
+    pub block_sizes: PerKind<Sizes>,
+    /// Past the page cache.
+    pub direct: bool,
+}
+
+impl Mixed {
+    fn of(name: &str, declared: &Declared) -> Self {
+        Self {
+            name: name.to_owned(),
+            workers: 1,
+            engine: declared.engine.clone(),
+            rw: declared.rw.clone(),
+            iodepth: declared.iodepth,
+            block_sizes: declared.block_sizes,
+            direct: declared.direct,
+        }
+    }
+
+    /// Whether the other asks for the same, whatever its name.
+    fn is_like(&self, other: &Self) -> bool {
+        *self == Self { name: self.name.clone(), workers: self.workers, ..other.clone() }
+    }
+
+    /// The unlike ones among what workers ask for, with the name of the first of each; none where all are alike.
+    pub(crate) fn all<'a>(workers: impl Iterator<Item = &'a Job>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for job in workers {
+            let one = Self::of(&job.name, &Declared::of(job));
+            match all.iter_mut().find(|known| known.is_like(&one)) {
+                Some(known) => known.workers += 1,
+                None => all.push(one),
+            }
+        }
+        if all.len() > 1 { all } else { Vec::new() }
+    }
 }
 
 /// Three values, for reads, writes and trims.
@@ -197,6 +252,7 @@ impl Declared {
             unit_base: job.stats.unit_base,
             header_only: false,
             direct_told: false,
+            mixed: Vec::new(),
         }
     }
 

@@ -42,7 +42,7 @@ pub use block::{Block, Buckets, bucket_range_ns};
 pub use claim::{Claim, Claimed};
 pub use collect::{Worker, collect};
 pub use course::{Flow, Level, Stretch};
-pub use declared::{Declared, Kept, PerKind, Sizes};
+pub use declared::{Declared, Kept, Mixed, PerKind, Sizes};
 pub use environment::{Device, Environment, Filesystem, Ground};
 pub use figure::{Figure, FigureQuantity};
 pub use input::{

@@ -78,6 +78,26 @@ fn a_merged_result_sums_what_was_asked_for_and_keeps_the_first_error() {
 }
 
 #[test]
+fn a_result_of_unlike_jobs_tells_what_each_asks_for() {
+    let text = "[global]\nioengine=null\nsize=1m\ngroup_reporting\n[reads]\nrw=randread\niodepth=8\nnumjobs=2\n\
+                [more_reads]\nrw=randread\niodepth=8\n[writes]\nrw=write\nbs=128k\n";
+    let jobs = jobs(text);
+    let [reads, more, writes] = &jobs[..] else { panic!("{} jobs", jobs.len()) };
+    let collected = |jobs: &[&Job]| {
+        let workers: Vec<Worker<'_>> = jobs.iter().zip(0..).map(|(job, number)| worker(job, number, 0)).collect();
+        let [result] = &collect(&workers)[..] else { panic!("several results") };
+        let told = |one: &record::Mixed| (one.name.clone(), one.workers, one.rw.clone(), one.iodepth);
+        result.declared.mixed.iter().map(told).collect::<Vec<_>>()
+    };
+    let told = |name: &str, workers, rw: &str, iodepth| (name.to_owned(), workers, rw.to_owned(), iodepth);
+    assert_eq!(
+        collected(&[reads, reads, more, writes]),
+        [told("reads", 3, "randread", 8), told("writes", 1, "write", 1)]
+    );
+    assert_eq!(collected(&[reads, reads, more]), []);
+}
+
+#[test]
 fn what_was_measured_comes_through_unchanged() {
     let jobs = jobs("[a]\nioengine=psync\niodepth=4\nsize=1m\n");
     let results = collect(&[worker(&jobs[0], 0, 0)]);

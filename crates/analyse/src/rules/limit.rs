@@ -16,6 +16,9 @@ const FLAT_INTERVAL_VARIATION: f64 = 0.05;
 
 pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
     let declared = facts.declared();
+    if declared.mixed.len() > 1 {
+        return None;
+    }
     let misled = declared.iodepth > declared.iodepth_effective;
     let finding = || {
         Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
@@ -86,6 +89,8 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         if idles && finding.code == Code::ModelNotReached { not_filled(facts) } else { finding }
     } else if !facts.has_device() {
         no_device(facts)
+    } else if facts.declared().mixed.len() > 1 {
+        mixed(facts)
     } else if facts.cpu_bound() {
         cpu_bound(facts)
     } else if !filled {
@@ -130,6 +135,13 @@ fn no_device(facts: Facts<'_>) -> Finding {
         facts.result().cpu_share(),
         Source::ProcessorTime,
     )
+}
+
+/// Jobs that are unlike share no depth and no block size, so that no single limit is theirs.
+fn mixed(facts: Facts<'_>) -> Finding {
+    Finding::new(Code::LimitUnknown, Severity::Advice)
+        .with(Quantity::UnlikeJobs, facts.declared().mixed.len() as f64, Source::Job)
+        .remedy(Remedy::SeparateResults)
 }
 
 fn cpu_bound(facts: Facts<'_>) -> Finding {

@@ -4,7 +4,7 @@ mod latency;
 mod model;
 
 use analyse::{Finding, Severity, Verdict};
-use record::{DiskUse, Host, JobResult, Kind, Outcome, Run};
+use record::{DiskUse, Host, JobResult, Kind, Mixed, Outcome, Run, Sizes};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::civil::Civil;
@@ -206,6 +206,10 @@ pub(crate) fn tone_of(severity: Severity) -> Tone {
 /// `randread 4 KiB, io_uring, depth 32, direct`.
 pub(crate) fn asked(job: &JobResult) -> String {
     let declared = &job.declared;
+    if declared.mixed.len() > 1 {
+        let parts: Vec<String> = declared.mixed.iter().map(asked_of_one).collect();
+        return format!("{} unlike jobs added up: {}", parts.len(), parts.join("; "));
+    }
     let mut parts = vec![format!("{}{}", declared.rw, block_sizes(job)), declared.engine.clone()];
     parts.push(format!("depth {}", declared.iodepth));
     if job.workers > 1 {
@@ -218,9 +222,26 @@ pub(crate) fn asked(job: &JobResult) -> String {
     parts.join(", ")
 }
 
+/// `writes: write 128 KiB, null, depth 1, 2 workers`.
+fn asked_of_one(job: &Mixed) -> String {
+    let has = |kind: &str| job.rw.contains(kind) || (kind != "trim" && matches!(job.rw.as_str(), "rw" | "randrw"));
+    let kinds = [("read", job.block_sizes.read), ("write", job.block_sizes.write), ("trim", job.block_sizes.trim)];
+    let used = kinds.into_iter().filter(|(kind, _)| has(kind)).map(|(_, sizes)| sizes);
+    let mut parts =
+        vec![format!("{}{}", job.rw, sizes_text(used)), job.engine.clone(), format!("depth {}", job.iodepth)];
+    if job.workers > 1 {
+        parts.push(format!("{} workers", job.workers));
+    }
+    format!("{}: {}", job.name, parts.join(", "))
+}
+
 /// The block sizes of the kinds that were used, each once.
 fn block_sizes(job: &JobResult) -> String {
     let used = job.result.kinds().filter(|(_, result)| result.ios > 0).map(|(kind, _)| job.declared.sizes(kind));
+    sizes_text(used)
+}
+
+fn sizes_text(used: impl Iterator<Item = Sizes>) -> String {
     let mut sizes: Vec<String> = used
         .map(|sizes| match (sizes.min, sizes.max) {
             (min, max) if min == max => Bytes::new(min.into()).to_string(),

@@ -208,6 +208,7 @@ fn statement(finding: &Finding, about: About<'_>) -> String {
         Code::BelowExpectation => volume::below(finding, figures),
         Code::UnwrittenBlocks => volume::unwritten(figures),
         Code::CpusShort => volume::cpus(figures),
+        Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
         Code::LimitUnknown => {
             "Latencies were not kept, so what limited the run cannot be told from its figures.".to_owned()
         }
@@ -240,6 +241,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
             "If direct=1 was not given, set it, or set end_fsync=1 to count the time until data is on the device."
                 .to_owned()
         }
+        Remedy::SeparateResults => "Leave out group_reporting for a verdict on each.".to_owned(),
         Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
         // fio verifies nothing under time_based with an engine that does not queue.
         Remedy::RunLonger { runtime_s } if about.verify => {
@@ -305,6 +307,30 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_queue_that_is_not_quite_full_is_not_called_full() {
+        let with = |achieved| {
+            [
+                (Quantity::Iops, 16_000.0),
+                (Quantity::ServiceMean, 806_250.0),
+                (Quantity::InFlightAchieved, achieved),
+                (Quantity::InFlightPossible, 16.0),
+            ]
+        };
+        let text = said(Code::QueueFull, &with(12.9), None);
+        assert!(text.starts_with("16.0k IOPS with the queue kept at 12.9 of 16: 12.9 in flight = "), "{text}");
+        let text = said(Code::QueueFull, &with(15.9), None);
+        assert!(text.starts_with("16.0k IOPS with the queue full: 15.9 in flight = "), "{text}");
+    }
+
+    /// A volume that bursts was "used to 2,176 %".
+    #[test]
+    fn more_than_a_limit_sustains_is_burst_credits() {
+        let figures = [(Quantity::Utilisation, 21.76), (Quantity::InFlightAchieved, 1.0)];
+        let text = said(Code::ModelHeldBack, &figures, None);
+        assert!(text.contains("it gave 21.8 times what it sustains, out of burst credits"), "{text}");
+    }
+
     /// f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
     #[test]
     fn no_finding_advises_what_disables_verification() {
@@ -328,6 +354,7 @@ mod tests {
             Remedy::GrowVolume { bytes },
             Remedy::Percentiles,
             Remedy::Doctor,
+            Remedy::SeparateResults,
         ];
         // A match, so that no remedy is added without a place in the list above.
         let place = |remedy: &Remedy| match remedy {
@@ -349,6 +376,7 @@ mod tests {
             Remedy::GrowVolume { .. } => 15,
             Remedy::Percentiles => 16,
             Remedy::Doctor => 17,
+            Remedy::SeparateResults => 18,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

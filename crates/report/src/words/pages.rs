@@ -170,8 +170,9 @@ fn trust(code: Code) -> Entry {
         }
         _ => of(
             "What limited the run cannot be told",
-            "latencies were not kept (`disable_lat`, `disable_clat`)",
-            "Little's law needs the time of an operation.",
+            "latencies were not kept (`disable_lat`, `disable_clat`), or `group_reporting` adds up jobs that are unlike in \
+             engine, `rw`, depth, block size or `direct`",
+            "Little's law needs the time of an operation; no depth describes the sum of unlike jobs.",
         ),
     }
 }

@@ -2,7 +2,7 @@
 
 use analyse::{Finding, Quantity};
 use record::Unchecked;
-use units::grouped;
+use units::{grouped, significant};
 
 use super::{Figures, subject};
 use crate::fio::error_text;
@@ -141,7 +141,7 @@ pub(super) fn model_held_back(finding: &Finding, figures: &Figures<'_>) -> Strin
         );
     }
     let held = if figures.value(Quantity::DecidedShare) < 0.5 {
-        format!("{} of it was used", figures.share(Quantity::Utilisation))
+        used(figures)
     } else {
         format!(
             "it held {} of the operations back, each of all by {} on average",
@@ -156,6 +156,16 @@ pub(super) fn model_held_back(finding: &Finding, figures: &Figures<'_>) -> Strin
         figures.whole(Quantity::InFlightNeeded),
         credits(figures)
     )
+}
+
+/// How much of a limit was used; beyond all of what it earns, it spends credits.
+fn used(figures: &Figures<'_>) -> String {
+    let used = figures.value(Quantity::Utilisation);
+    if used > 1.0 {
+        format!("it gave {} times what it sustains, out of burst credits", significant(used, 3))
+    } else {
+        format!("{} of it was used", figures.share(Quantity::Utilisation))
+    }
 }
 
 /// How long credits last: a sentence with a blank before it.
@@ -179,6 +189,9 @@ pub(super) fn model_not_reached(finding: &Finding, figures: &Figures<'_>) -> Str
     );
     if finding.subject.is_none() {
         return pace;
+    }
+    if figures.value(Quantity::Utilisation) > 1.0 {
+        return format!("{pace} Of the limits, {} is the nearest: {}.", subject(finding), used(figures));
     }
     format!(
         "{pace} The nearest limit, {}, was used to {}; it takes {} in flight to reach it.",
@@ -292,12 +305,35 @@ pub(super) fn latency_bound(figures: &Figures<'_>) -> String {
     )
 }
 
+pub(super) fn unlike_jobs(figures: &Figures<'_>) -> String {
+    format!(
+        "{} unlike jobs are added up here ({}). No depth and no block size describes all of them, so what limited each \
+         cannot be told.",
+        figures.whole(Quantity::UnlikeJobs),
+        little(figures)
+    )
+}
+
+/// How far the queue was filled: the rest of the time passed between a completion and the next submission.
+fn filled(figures: &Figures<'_>) -> String {
+    /// What rounds to all of it.
+    const ALL: f64 = 0.97;
+    if figures.value(Quantity::InFlightAchieved) >= ALL * figures.value(Quantity::InFlightPossible) {
+        "the queue full".to_owned()
+    } else {
+        let (achieved, possible) =
+            (figures.in_flight(Quantity::InFlightAchieved), figures.whole(Quantity::InFlightPossible));
+        format!("the queue kept at {achieved} of {possible}")
+    }
+}
+
 pub(super) fn device_flat(figures: &Figures<'_>) -> String {
     format!(
-        "{} IOPS, flat, with the queue full: {}. Throughput varied by {} and the time of an operation by {}, which is \
+        "{} IOPS, flat, with {}: {}. Throughput varied by {} and the time of an operation by {}, which is \
          the mark of a limiter. Either there is one and more depth gives only more latency, or the device is that even \
          and more depth gives more.",
         figures.count(Quantity::Iops),
+        filled(figures),
         little(figures),
         figures.share(Quantity::IntervalVariation),
         figures.share(Quantity::ServiceVariation)
@@ -306,9 +342,10 @@ pub(super) fn device_flat(figures: &Figures<'_>) -> String {
 
 pub(super) fn queue_full(figures: &Figures<'_>) -> String {
     format!(
-        "{} IOPS with the queue full: {}. Either this is the device's limit and more depth gives only more latency, \
+        "{} IOPS with {}: {}. Either this is the device's limit and more depth gives only more latency, \
          or the depth is the limit and more of it gives more.",
         figures.count(Quantity::Iops),
+        filled(figures),
         little(figures)
     )
 }
