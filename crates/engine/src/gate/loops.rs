@@ -64,29 +64,32 @@ fn one(root: &Path, name: String) -> Option<Loop> {
     let place = root.join("sys/block").join(&name);
     let told = std::fs::read(place.join("loop/backing_file")).ok()?;
     let number = probe::number_in(&std::fs::read_to_string(place.join("dev")).ok()?)?;
-    let asked = asked(&name, number);
-    let (is_certain, backing) = (asked.is_some(), asked.or_else(|| named(&told)));
     let figure = |file: &str| std::fs::read_to_string(place.join(file)).ok()?.trim().parse::<u64>().ok();
+    let (is_certain, backing, offset, limit) = match asked(&name, number) {
+        Some((backing, info)) => (true, Some(backing), Some(info.offset), Some(info.size_limit)),
+        None => (false, named(&told), figure("loop/offset"), figure("loop/sizelimit")),
+    };
     let span = || {
-        let (offset, limit) = (figure("loop/offset")?, figure("loop/sizelimit")?);
-        Some(Span { offset, bytes: figure("size")?.checked_mul(SECTOR_BYTES)?, is_limited: limit > 0 })
+        let bytes = figure("size")?.checked_mul(SECTOR_BYTES)?;
+        Some(Span { offset: offset?, bytes, is_limited: limit? > 0 })
     };
     let span = span();
     Some(Loop { name, number, backing, is_certain, span })
 }
 
 /// As the driver itself says.
-fn asked(name: &str, number: Number) -> Option<Identity> {
+fn asked(name: &str, number: Number) -> Option<(Identity, LoopInfo)> {
     let device =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name)).ok()?;
     if Identity::of(&device.metadata().ok()?) != Identity::Block(number) {
         return None;
     }
     let info = status(&device)?;
-    Some(match info.rdevice {
+    let backing = match info.rdevice {
         0 => Identity::File { device: info.device, inode: info.inode },
         device => Identity::Block((libc::major(device), libc::minor(device))),
-    })
+    };
+    Some((backing, info))
 }
 
 fn status(device: &File) -> Option<LoopInfo> {
