@@ -64,6 +64,12 @@ pub enum Code {
     QueueNotFilled,
     /// One operation at a time: the time of one was the limit.
     LatencyBound,
+    /// At a greater depth it gave more: the depth was the limit.
+    DepthBound,
+    /// At a greater depth it gave no more: the device was the limit.
+    DeviceBound,
+    /// At a greater depth it gave a little more: the knee lies between.
+    NearKnee,
     /// The queue was full and every operation took the same time at a steady pace: the sign of a limiter, or of a
     /// very even device.
     DeviceFlat,
@@ -119,7 +125,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in order.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 57] = [
         Self::NothingMeasured,
         Self::ErrorsSeen,
         Self::NotVerified,
@@ -149,6 +155,9 @@ impl Code {
         Self::Throttled,
         Self::QueueNotFilled,
         Self::LatencyBound,
+        Self::DepthBound,
+        Self::DeviceBound,
+        Self::NearKnee,
         Self::DeviceFlat,
         Self::QueueFull,
         Self::ModelHeldBack,

@@ -59,6 +59,14 @@ pub enum Quantity {
     UnlikeJobs,
     /// Processors of the host.
     Cpus,
+    /// The depth of each worker while it was probed.
+    ProbeDepth,
+    /// Operations per second then.
+    ProbeIops,
+    /// The mean time of an operation then.
+    ProbeServiceMean,
+    /// Operations per second then over those before.
+    ProbeGain,
     /// Idle time between operations.
     Thinktime,
     /// The share of the files that was in the page cache when the run began.
@@ -208,6 +216,7 @@ impl Quantity {
             | Self::InFlightNeeded
             | Self::Workers
             | Self::UnlikeJobs
+            | Self::ProbeDepth
             | Self::Cpus
             | Self::Operations
             | Self::CreditsLeft
@@ -232,6 +241,7 @@ impl Quantity {
             | Self::ExpectedIops
             | Self::IopsPerCpu
             | Self::SteadyIops
+            | Self::ProbeIops
             | Self::CreditsSpent => Unit::PerSecond,
             Self::ByteRateAsked
             | Self::ByteRateReached
@@ -258,6 +268,7 @@ impl Quantity {
             | Self::SlowMode
             | Self::ChangedAt
             | Self::WarmupTime
+            | Self::ProbeServiceMean
             | Self::Runtime => Unit::Nanoseconds,
             Self::ServiceVariation
             | Self::IntervalVariation
@@ -286,7 +297,7 @@ impl Quantity {
             | Self::FileBytes
             | Self::WrittenBytes
             | Self::ByteCreditsLeft => Unit::Bytes,
-            Self::UnitFactor | Self::KneeFactor | Self::ChangeFactor => Unit::Factor,
+            Self::UnitFactor | Self::ProbeGain | Self::KneeFactor | Self::ChangeFactor => Unit::Factor,
             Self::FirstError => Unit::ErrorNumber,
         }
     }

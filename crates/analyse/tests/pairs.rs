@@ -188,6 +188,7 @@ fn pair(code: Code) -> Pair {
         Code::EngineNotAsynchronous | Code::RateNotReached | Code::QueueTooShallow | Code::GeneratorCpuBound => {
             load(code)
         }
+        Code::DepthBound | Code::DeviceBound | Code::NearKnee => load(code),
         Code::QueueNotFilled | Code::LatencyBound | Code::DeviceFlat | Code::QueueFull | Code::Throttled => load(code),
         Code::ModelHeldBack | Code::ModelNotReached | Code::RateKept => load(code),
     }
@@ -378,11 +379,23 @@ fn load(code: Code) -> Pair {
         Code::LatencyBound => (of(&queue_full(1, 100_000)), of(&queue_full(2, 100_000))),
         Code::DeviceFlat => (even(90_000.0), even(110_000.0)),
         Code::QueueFull => (even(110_000.0), even(90_000.0)),
+        // By twice the depth: 1.5 times the operations is the depth's limit, 1.1 times the device's.
+        Code::DepthBound => (probed(64, 1.51), probed(64, 1.49)),
+        Code::NearKnee => (probed(64, 1.49), probed(64, 1.51)),
+        Code::DeviceBound => (probed(64, 1.09), probed(64, 1.11)),
         Code::Throttled => (slow_ones(2_000, 90_000_000), slow_ones(1_900, 90_000_000)),
         Code::ModelHeldBack => (modelled(500), modelled(499)),
         Code::ModelNotReached => (modelled(499), modelled(500)),
         _ => (paced(32_300, 64), paced(32_400, 64)),
     }
+}
+
+/// What is found of a full queue of 32 that gave so many times the operations at another depth.
+fn probed(iodepth: u32, gain: f64) -> Vec<Code> {
+    let mut run = queue_full(32, 1_000_000);
+    let iops = run.jobs[0].result.iops() * gain;
+    run.jobs[0].probe = Some(record::Probe { iodepth, runtime_ns: SECOND_NS, iops, service_mean_ns: 1_000_000.0 });
+    of(&run)
 }
 
 #[test]

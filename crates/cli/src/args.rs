@@ -50,7 +50,7 @@ enum Command {
     )]
     Gate(crate::gate::args::GateOptions),
     /// Settings of the host that hold a device back
-    #[command(override_usage = "fathom doctor [OPTIONS] PATH|DEVICE...", after_help = DOCTOR_HELP)]
+    #[command(override_usage = "fathom doctor [OPTIONS] [PATH|DEVICE]...", after_help = DOCTOR_HELP)]
     Doctor(DoctorOptions),
     /// What limited a result, whoever measured it, and what to change
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
@@ -173,6 +173,7 @@ is set, what would be better for IOPS and for throughput, why, and the command t
 only reads: nothing is changed, no device is opened.
 
 Examples:
+  fathom doctor
   fathom doctor /var/lib/postgresql
   fathom doctor nvme0n1 sdb --for iops
   fathom doctor /dev/mapper/data --format json -o doctor.md
@@ -267,6 +268,9 @@ pub(crate) struct RunOptions {
     /// Do it N times, several job files in turns, and say how much the results differ
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
+    /// Where the queue was full, run at twice the depth for a second more: was the depth or the device the limit?
+    #[arg(long, conflicts_with = "repeat")]
+    pub(crate) probe: bool,
     #[command(flatten)]
     pub(crate) of_jobs: OfJobs,
     #[command(flatten)]
@@ -413,8 +417,8 @@ enum Document {
 /// Options of `fathom doctor`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DoctorOptions {
-    /// Files, directories and block devices, these also by their bare names
-    #[arg(value_name = "PATH|DEVICE", required_unless_present = "checks")]
+    /// Files, directories and block devices, these also by their bare names [default: the disks that are mounted]
+    #[arg(value_name = "PATH|DEVICE")]
     pub(crate) things: Vec<String>,
     /// Keep to one purpose; both where this is not given
     #[arg(long = "for", value_enum, value_name = "PURPOSE")]

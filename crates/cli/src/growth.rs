@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use engine::files::Layout;
 use engine::gate::{Denied, Gate};
 use job::{Engine, Plan};
-use units::Bytes;
+use units::{Bytes, printable};
 
 use crate::members::Member;
 
@@ -39,6 +39,32 @@ impl Growth {
             Some(from) => format!("{path} would grow from {} to {to}", Bytes::new(from)),
         }
     }
+}
+
+/// Files that a run made and that are still there, in a line, with the command that removes them.
+pub(crate) fn left(growths: &[Growth]) -> Option<String> {
+    /// So many are named.
+    const NAMED: usize = 3;
+    let made: Vec<&Growth> = growths.iter().filter(|growth| growth.from.is_none() && growth.path.is_file()).collect();
+    let bytes = Bytes::new(made.iter().map(|growth| growth.to).sum());
+    let names = |growths: &[&Growth]| {
+        growths.iter().map(|growth| quoted(&growth.path.to_string_lossy())).collect::<Vec<_>>().join(" ")
+    };
+    match made.as_slice() {
+        [] => None,
+
+        few if few.len() <= NAMED => Some(format!("left for the next run: {bytes}; remove it with: rm {}", names(few))),
+        many => {
+            let (shown, more) = (names(&many[..NAMED]), many.len() - NAMED);
+            Some(format!("left for the next run: {bytes} in {shown} and {more} more files; remove them with rm"))
+        }
+    }
+}
+
+/// As a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", printable(&path.replace('\'', "'\\''"))) }
 }
 
 /// What `--readonly` forbids: every growth.

@@ -46,6 +46,7 @@ mod outputs;
 mod overseer;
 mod plan;
 mod preview;
+mod probe;
 mod recall;
 mod refusal;
 mod report;

@@ -8,7 +8,7 @@ use analyse::{Verdict, analyse};
 use engine::files::Layout;
 use engine::gate::Gate;
 use job::{Dialect, Plan};
-use record::{Repeat, Run};
+use record::{Outcome, Repeat, Run};
 use report::{Event, Repeats};
 use units::Nanos;
 
@@ -27,10 +27,11 @@ use crate::refusal::Refusal;
 use crate::seeds::Seeds;
 use crate::shutdown;
 use crate::signals::Signals;
+use crate::sim::Unseen;
 use crate::terminal::{Terminal, tell, why};
 use crate::trial::{Ready, Trial};
 use crate::worker::{Finished, unix_ms};
-use crate::{dump, growth, layout, preview, results, safety};
+use crate::{dump, growth, layout, preview, probe, results, safety};
 
 /// Measures.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
@@ -160,6 +161,8 @@ struct Taken {
     /// What went wrong, a line each.
     failures: Vec<String>,
     exit: Option<Exit>,
+    /// Files that it made and that stay.
+    left: Option<String>,
     keeping: Option<Keeping>,
 }
 
@@ -220,14 +223,49 @@ impl Session<'_> {
         measured.run.repeat = repeat;
         self.display.tell(&Event::end(&measured.run));
         self.display.clear();
-        let verdicts = analyse(&measured.run);
+        let mut verdicts = analyse(&measured.run);
+        if self.options.probe && self.probe(trial, &request, &mut measured.run, &verdicts) {
+            verdicts = analyse(&measured.run);
+        }
         let keeping = self.keep(trial, &measured.run, &verdicts, began_unix_ms);
         let (plan, members) = (request.plan, request.members);
         let mut problems = dump::write(Path::new("."), members, &measured.finished);
         problems.extend(failures(plan, members, &measured.finished));
         let worst = measured.finished.iter().filter_map(|one| one.exit(&plan.jobs[members[one.number].job])).max();
         let exit = measured.signal.map(Exit::Signal).or(worst);
-        Ok(Taken { trial: index, run: measured.run, verdicts, failures: problems, exit, keeping })
+        let left = growth::left(ready.growths());
+        Ok(Taken { trial: index, run: measured.run, verdicts, failures: problems, exit, left, keeping })
+    }
+
+    /// Runs the same jobs for a moment at twice the depth where that answers what the run left open. Says whether it did.
+    fn probe(&mut self, trial: &Trial, request: &Request<'_>, run: &mut Run, verdicts: &[Verdict]) -> bool {
+        if self.signals.end().is_some() || shutdown::is_stuck() {
+            return false;
+        }
+        let Some(plan) = probe::plan(request.plan, request.members, run, verdicts) else { return false };
+        let ready = trial.ready_with(plan).map_err(|refusal| refusal.line());
+        let ready = ready.and_then(|ready| match ready.dangers() {
+            [] => Ok(ready),
+            dangers => Err(dangers.join("; ")),
+        });
+        self.display.say("probing at twice the depth");
+        let probed = ready.and_then(|ready| {
+            // Those who look on follow the run alone.
+            let measured = ready.measure(&ready.request(self.words), self.signals, &mut Unseen);
+            measured.map(|measured| measured.run).map_err(|error| error.to_string())
+        });
+        self.display.clear();
+        match probed {
+            Ok(probed) if probed.outcome == Outcome::Completed => {
+                probe::add(run, verdicts, &probed);
+                true
+            }
+            Ok(_) => false,
+            Err(problem) => {
+                tell(&format!("fathom: --probe: {problem}\n"));
+                false
+            }
+        }
     }
 
     /// Begins to keep a run; the next one of a series is not disturbed by it.
@@ -263,6 +301,7 @@ fn conclude(
     events: Option<String>,
 ) -> Exit {
     let worst = taken.iter().filter_map(|taken| taken.exit).max();
+    let left: Vec<String> = taken.iter().flat_map(|taken| taken.left.clone()).collect();
     let is_distrusted = taken.iter().any(|taken| analyse::distrusted(&taken.verdicts));
     let failures: Vec<String> = taken.iter().flat_map(|taken| taken.failures.clone()).collect();
     let (results, keepings): (Vec<_>, Vec<_>) =
@@ -274,6 +313,7 @@ fn conclude(
     let unprinted = unprinted.map(|error| format!("standard output: {}", why(&error)));
     let unwritten: Vec<String> = unwritten.into_iter().chain(events).chain(unprinted).collect();
     unwritten.iter().chain(&failures).for_each(|problem| tell(&format!("fathom: {problem}\n")));
+    left.iter().for_each(|left| tell(&format!("{left}\n")));
     match &results {
         Results::One(..) => drop(keep::tell(keepings.into_iter().flatten().next())),
         Results::Many(series) => {

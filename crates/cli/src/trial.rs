@@ -9,6 +9,7 @@ use store::Kind;
 
 use crate::args::RunOptions;
 use crate::exit::Exit;
+use crate::growth::Growth;
 use crate::measure::{self, Measurement, Request, Show};
 use crate::members::{self, HostGround};
 use crate::modelled::{self, Pace, Use};
@@ -82,7 +83,16 @@ impl Trial {
     pub(crate) fn ready(&self, round: u32) -> Result<Ready, Refusal> {
         let again = || Seeds::new(Some(self.seeds.printed(&self.plan).wrapping_add(u64::from(round))));
         let seeds = if round == 0 { self.seeds } else { again() };
-        let plan = self.plan.clone();
+        self.stage(self.plan.clone(), seeds)
+    }
+
+    /// Ready to be carried out with other jobs in the same places, from another seed.
+    pub(crate) fn ready_with(&self, plan: Plan) -> Result<Ready, Refusal> {
+        let seeds = Seeds::new(Some(self.seeds.printed(&plan).wrapping_add(1)));
+        self.stage(plan, seeds)
+    }
+
+    fn stage(&self, plan: Plan, seeds: Seeds) -> Result<Ready, Refusal> {
         let stage = match self.place {
             Place::Models(pace) => Stage::Models(Scene::set(plan, seeds).map_err(Refusal::Jobs)?, pace),
             Place::Host => {
@@ -149,6 +159,14 @@ impl Ready {
     pub(crate) fn dangers(&self) -> &[String] {
         match &self.stage {
             Stage::Host(_, checked) => &checked.dangers,
+            Stage::Models(..) => &[],
+        }
+    }
+
+    /// Files that it makes or extends.
+    pub(crate) fn growths(&self) -> &[Growth] {
+        match &self.stage {
+            Stage::Host(_, checked) => &checked.growths,
             Stage::Models(..) => &[],
         }
     }

@@ -64,6 +64,7 @@ fn result(together: &[Worker<'_>], block_bytes: usize) -> JobResult {
         declared: Declared::of(last.job),
         result: Measured::default(),
         verified: None,
+        probe: None,
         evidence: Evidence::default(),
         quotes: Vec::new(),
     };

@@ -55,7 +55,8 @@ pub use model::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind,
 pub use printable::printable;
 pub use quote::{Quote, Quoted};
 pub use run::{
-    Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Repeat, Run, TargetFacts, TargetKind, Tool,
+    Asked, DiskUse, Evidence, GroupTotals, Host, JobResult, Note, Outcome, Probe, Repeat, Run, TargetFacts, TargetKind,
+    Tool,
 };
 pub use shares::{LatencyShares, Shares};
 pub use store::{ReadError, SCHEMA, from_json, to_json};

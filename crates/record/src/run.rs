@@ -227,11 +227,27 @@ pub struct JobResult {
     /// What it verified; `None` of jobs that do not verify, and of runs of other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
+    /// What the same job did for a moment at another depth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
     /// What is known of its surroundings.
     pub evidence: Evidence,
     /// What somebody else printed, with its resolution; empty where figures are exact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
+}
+
+/// A short run of the same job at another depth, right after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// `iodepth` of each worker.
+    pub iodepth: u32,
+    /// How long was measured, in nanoseconds.
+    pub runtime_ns: u64,
+    /// Operations per second, of all kinds.
+    pub iops: f64,
+    /// The mean time of an operation in nanoseconds.
+    pub service_mean_ns: f64,
 }
 
 impl JobResult {

@@ -163,6 +163,33 @@ fn not_filled(facts: Facts<'_>) -> Finding {
         .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
 
+/// From this gain on by twice the depth, the depth was the limit.
+const DEPTH_GAIN: f64 = 1.5;
+
+/// Up to this gain by twice the depth, the device was the limit.
+const DEVICE_GAIN: f64 = 1.1;
+
+/// What a greater depth did tells whether the depth or the device was the limit.
+fn probed(facts: Facts<'_>, probe: record::Probe) -> Finding {
+    let depth = f64::from(probe.iodepth) / f64::from(facts.declared().iodepth.max(1));
+    let gain = probe.iops / facts.result().iops().max(f64::MIN_POSITIVE);
+    // For another factor than two, as much of the way there.
+    let of = |gain_of_twice: f64| gain_of_twice.powf(depth.log2());
+    let (code, severity, remedy) = if gain >= of(DEPTH_GAIN) {
+        (Code::DepthBound, Severity::Advice, Some(Remedy::RaiseDepth { iodepth: probe.iodepth.into() }))
+    } else if gain <= of(DEVICE_GAIN) {
+        (Code::DeviceBound, Severity::Info, None)
+    } else {
+        (Code::NearKnee, Severity::Info, None)
+    };
+    Finding::new(code, severity)
+        .with(Quantity::ProbeDepth, probe.iodepth.into(), Source::Job)
+        .with(Quantity::ProbeIops, probe.iops, Source::Counters)
+        .with(Quantity::ProbeServiceMean, probe.service_mean_ns, Source::Counters)
+        .with(Quantity::ProbeGain, gain, Source::Counters)
+        .remedy(remedy)
+}
+
 /// As many in flight as could be. With one at a time, the time of one is the limit. With more, the time of an
 /// operation may be the device's own or its queue's, and one depth cannot tell which; only a limiter betrays itself,
 /// by giving every operation the same time.
@@ -181,6 +208,8 @@ fn full(facts: Facts<'_>) -> Finding {
         Finding::new(Code::LatencyBound, Severity::Advice)
             .with_known(Quantity::SyncMean, sync, Source::Counters)
             .remedy(deep)
+    } else if let Some(probe) = facts.job.probe {
+        return probed(facts, probe);
     } else if steady && flat {
         Finding::new(Code::DeviceFlat, Severity::Info).remedy(twice)
     } else {

@@ -1,5 +1,6 @@
 //! Which devices and files are meant.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use engine::probe::{self, NoSuch, Stack};
@@ -20,6 +21,38 @@ pub(super) fn readable(root: &Path) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Where the disks of this host are in use: one mount point of each filesystem that is on a device.
+///
+/// # Errors
+///
+/// That no disk is in use, or that it is not known.
+pub(super) fn in_use(root: &Path) -> Result<Vec<String>, String> {
+    // Images of programs and of installation media, which hold no data of anyone's.
+    const OF_IMAGES: [&str; 4] = ["squashfs", "iso9660", "erofs", "udf"];
+    let mut mounts = probe::mounts(root);
+    mounts.retain(|mount| mount.source.starts_with("/dev/") && !OF_IMAGES.contains(&mount.filesystem.as_str()));
+    mounts.sort_by_key(|mount| mount.at.as_os_str().len());
+    let mut known = BTreeSet::new();
+    mounts.retain(|mount| known.insert(mount.source.clone()));
+    let places: Vec<String> = mounts.into_iter().filter_map(|mount| mount.at.to_str().map(str::to_owned)).collect();
+    // A place that a container has from its host, and names of another root, may not be there.
+    let there: Vec<String> = places.into_iter().filter(|place| probe::stack(root, place).is_ok()).collect();
+    if there.is_empty() {
+        let devices = probe::device_names(root);
+        let usual: Vec<&str> = devices.iter().map(String::as_str).filter(|name| is_usual(name)).take(SHOWN).collect();
+        let such_as = if usual.is_empty() { String::new() } else { format!(", such as {}", usual.join(", ")) };
+        return Err(format!(
+            "no mounted filesystem is on a disk of this host: name a file, a directory or a block device{such_as}"
+        ));
+    }
+    Ok(there)
+}
+
+/// Loop and memory devices that nothing uses are there by the dozen.
+fn is_usual(name: &str) -> bool {
+    !name.starts_with("loop") && !name.starts_with("ram") && !name.contains('/')
 }
 
 /// What is under each name.
@@ -71,9 +104,7 @@ fn diagnostic(things: &[String], index: usize, problem: &NoSuch) -> Diagnostic {
     let near = near.or_else(|| units::closest(asked, problem.known.iter().map(String::as_str)));
     // What is there and of no use is not meant again.
     let near = near.filter(|near| *near != bare);
-    // Loop and memory devices that nobody uses are there by the dozen.
-    let usual = |name: &&String| !name.starts_with("loop") && !name.starts_with("ram") && !name.contains('/');
-    let usual: Vec<&str> = problem.known.iter().filter(usual).map(String::as_str).take(SHOWN).collect();
+    let usual: Vec<&str> = problem.known.iter().map(String::as_str).filter(|name| is_usual(name)).take(SHOWN).collect();
     match near {
         Some(near) => diagnostic.remedy(format!("did you mean `{near}`?")),
         None if usual.is_empty() => diagnostic.remedy("name a file, a directory or a block device that is there"),

@@ -21,11 +21,16 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     }
     let root = options.root.as_deref().unwrap_or(Path::new("/"));
     ask::readable(root).map_err(|problem| Exit::environment(&problem))?;
-    let stacks = ask::stacks(root, &options.things).map_err(|problems| Refusal::Jobs(problems).told())?;
+    let things = if options.things.is_empty() {
+        ask::in_use(root).map_err(|problem| Exit::usage(&problem))?
+    } else {
+        options.things.clone()
+    };
+    let stacks = ask::stacks(root, &things).map_err(|problems| Refusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, DOCUMENTS).map_err(|problem| Exit::usage(&problem))?;
     let host = gather::host(root);
     let subjects: Vec<Subject> =
-        options.things.iter().zip(stacks).map(|(asked, stack)| gather::subject(root, asked, &stack)).collect();
+        things.iter().zip(stacks).map(|(asked, stack)| gather::subject(root, asked, &stack)).collect();
     let found_of_host = examine_host(&host, &subjects);
     let examined = |subject: Subject| {
         let findings = examine(&subject, &host);

@@ -383,6 +383,21 @@ fn load(code: Code) -> Entry {
             "80 % of the depth or more was in flight",
             "One run cannot tell whether the device or the depth was the limit. A run at twice the depth does.",
         ),
+        Code::DepthBound => of(
+            "The depth was the limit",
+            "`--probe`: twice the depth gave 1.5 times the operations or more",
+            "Little's law: the time of an operation stayed, so more in flight is more done.",
+        ),
+        Code::DeviceBound => of(
+            "The device was the limit",
+            "`--probe`: twice the depth gave at most 1.1 times the operations",
+            "What the device does in a second is all there is; whatever more waits, waits longer.",
+        ),
+        Code::NearKnee => of(
+            "Near the knee",
+            "`--probe`: twice the depth gave 1.1 to 1.5 times the operations",
+            "Operations begin to wait for each other: more depth gives a little more, at more latency.",
+        ),
         Code::MechanicalDisk => of(
             "A drive with one arm",
             "random operations take 3 to 20 ms each, however many wait, and vary by 20 % or more",

@@ -1,6 +1,6 @@
 //! Findings that need a run: what limited it, and whether it may be trusted.
 
-use analyse::{Finding, Quantity};
+use analyse::{Code, Finding, Quantity};
 use record::Unchecked;
 use units::{grouped, significant};
 
@@ -348,6 +348,25 @@ pub(super) fn queue_full(figures: &Figures<'_>) -> String {
         filled(figures),
         little(figures)
     )
+}
+
+/// What a greater depth did, and so what the limit was.
+pub(super) fn probed(code: Code, figures: &Figures<'_>) -> String {
+    let told = format!(
+        "iodepth={} gave {} IOPS at {} each, this depth {} at {}",
+        figures.whole(Quantity::ProbeDepth),
+        figures.count(Quantity::ProbeIops),
+        figures.time(Quantity::ProbeServiceMean),
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::ServiceMean)
+    );
+    match code {
+        Code::DepthBound => format!("The depth was the limit, not the device: {told}."),
+        Code::DeviceBound => {
+            format!("The device was the limit, not the depth: {told}. More depth gives more latency and no more IOPS.")
+        }
+        _ => format!("Depth and device limit it both: {told}. The knee lies there: `fathom sweep` finds it."),
+    }
 }
 
 pub(super) fn rate_kept(figures: &Figures<'_>) -> String {

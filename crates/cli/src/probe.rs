@@ -1,0 +1,73 @@
+//! `--probe`: the same jobs for a moment at twice the depth, so that it is told whether the depth or the device was the limit.
+
+use std::collections::BTreeMap;
+
+use analyse::{Code, Remedy, Verdict};
+use job::Plan;
+use record::{JobResult, Probe, Run};
+use units::Nanos;
+
+use crate::members::Member;
+
+/// How long is measured.
+const RUNTIME: Nanos = Nanos::from_secs(1);
+
+/// The plan with the depths that answer what its run left open; `None` where it left nothing open.
+///
+/// A job that verifies is not probed: it would write again what was checked.
+pub(crate) fn plan(plan: &Plan, members: &[Member], run: &Run, verdicts: &[Verdict]) -> Option<Plan> {
+    if plan.jobs.iter().any(|job| job.verify.method.is_some()) {
+        return None;
+    }
+    let mut depths = BTreeMap::new();
+    for (job, iodepth) in verdicts.iter().filter_map(|verdict| Some((run.jobs.get(verdict.job)?, deeper(verdict)?))) {
+        let workers = members.iter().skip(job.number as usize).take(job.workers as usize);
+        depths.extend(workers.map(|member| (member.job, iodepth)));
+    }
+    if depths.is_empty() {
+        return None;
+    }
+    let mut deeper = plan.clone();
+    for (index, job) in deeper.jobs.iter_mut().enumerate() {
+        if let Some(&iodepth) = depths.get(&index) {
+            job.pace.iodepth = iodepth;
+        }
+        let extent = &mut job.extent;
+        (extent.runtime, extent.time_based, extent.ramp_time) = (RUNTIME, true, Nanos::ZERO);
+        (extent.loops, extent.number_ios, extent.io_size) = (1, None, None);
+        extent.startdelay = (Nanos::ZERO, Nanos::ZERO);
+    }
+    Some(deeper)
+}
+
+/// The depth at which a run would tell what this one cannot.
+fn deeper(verdict: &Verdict) -> Option<u32> {
+    let headline = &verdict.headline;
+    match headline.remedy {
+        Some(Remedy::CompareDepth { iodepth }) if matches!(headline.code, Code::QueueFull | Code::DeviceFlat) => {
+            u32::try_from(iodepth).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Adds to each result that left the question open what its job did at the other depth.
+pub(crate) fn add(run: &mut Run, verdicts: &[Verdict], probed: &Run) {
+    for verdict in verdicts.iter().filter(|verdict| deeper(verdict).is_some()) {
+        let Some(job) = run.jobs.get_mut(verdict.job) else { continue };
+        job.probe = probed.jobs.iter().find(|other| other.number == job.number).and_then(measured);
+    }
+}
+
+/// `None` where nothing was measured, or operations failed.
+fn measured(job: &JobResult) -> Option<Probe> {
+    let result = &job.result;
+    let service_mean_ns = result.service_mean_ns()?;
+    let is_good = job.error == 0 && result.errors == 0 && result.ios() > 0;
+    is_good.then(|| Probe {
+        iodepth: job.declared.iodepth,
+        runtime_ns: result.runtime_ns,
+        iops: result.iops(),
+        service_mean_ns,
+    })
+}
