@@ -87,12 +87,13 @@ pub(crate) const MEASURING: [&str; 3] = ["run", "sim", "sweep"];
 
 const RUN_HELP: &str = "\
 Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, …
+(beside a job file they apply to all its jobs).
 `fathom options` lists them all, `fathom options rw` describes one. What fio would read in a way
 its writer cannot have meant is refused, with the place and what to write instead; `fathom fio`
 reads exactly as fio reads.
 
 Examples:
-  fathom run examples/first-try.fio
+  fathom run --probe examples/first-try.fio
   fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --direct=1 --ioengine=io_uring
   fathom run job.fio --format json -o result.md --dry-run
   fathom run job.fio --live --metrics 127.0.0.1:9184

@@ -53,10 +53,10 @@ pub(crate) fn left(growths: &[Growth]) -> Option<String> {
     match made.as_slice() {
         [] => None,
 
-        few if few.len() <= NAMED => Some(format!("left for the next run: {bytes}; remove it with: rm {}", names(few))),
+        few if few.len() <= NAMED => Some(format!("left behind: {bytes}; remove it with: rm {}", names(few))),
         many => {
             let (shown, more) = (names(&many[..NAMED]), many.len() - NAMED);
-            Some(format!("left for the next run: {bytes} in {shown} and {more} more files; remove them with rm"))
+            Some(format!("left behind: {bytes} in {shown} and {more} more files; remove them with rm"))
         }
     }
 }

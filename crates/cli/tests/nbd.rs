@@ -234,3 +234,31 @@ fn a_server_that_dies_ends_the_job() {
         assert_eq!(Json::read(&outcome.stdout).text("outcome"), "failed");
     }
 }
+
+/// A text whose lines are not broken.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A full queue left it open whether the depth or the device was the limit, and the verdict named both.
+#[test]
+fn a_probe_tells_whether_the_depth_or_the_device_was_the_limit() {
+    for (volume, code, says) in [
+        ("custom,size=1GiB,latency=3ms", "depth_bound", "The depth was the limit, not the device: iodepth=8 gave "),
+        ("custom,size=1GiB,latency=3ms,iops=800", "device_bound", "The device was the limit, not the depth: iodepth=8 gave "),
+    ] {
+        let server = Server::start(|scratch| (fathom(["serve", volume, "--socket", &scratch.text("s")]), String::new()));
+        let job = "--rw=randread --bs=4k --iodepth=4 --time_based --runtime=2 --probe";
+        let outcome = server.run(&format!("{job} --format json")).expect_code(0);
+        let document = Json::read(&outcome.stdout);
+        assert_eq!(document.text("verdicts/0/headline/code"), code, "{volume}: {}", outcome.stdout);
+        assert_eq!(document.whole("jobs/0/probe/iodepth"), 8);
+        let probed_ns = document.whole("jobs/0/probe/runtime_ns");
+        assert!((900_000_000..3_000_000_000).contains(&probed_ns), "{probed_ns}");
+        let text = server.run(job).expect_code(0).stdout;
+        assert!(flat(&text).contains(says), "{volume}: {text}");
+        // Without the option the question stays open.
+        let open = server.run("--rw=randread --bs=4k --iodepth=4 --time_based --runtime=1").expect_code(0).stdout;
+        assert!(flat(&open).contains("Run again with iodepth=8 to tell"), "{open}");
+    }
+}

@@ -69,11 +69,29 @@ fn every_format_is_one_document() {
         let outcome = expect_measured(run(&mut measure(&scratch, &format!("{WRITES} --format={format}"))));
         assert!(outcome.stdout.starts_with(starts), "{format}: {}", outcome.stdout);
         assert!(outcome.stdout.ends_with('\n'), "{format}");
-        assert_eq!(outcome.stderr, "", "{format}");
+        // A file that the run made and that stays was not told.
+        assert_eq!(outcome.stderr, "left behind: 1 MiB; remove it with: rm data\n", "{format}");
         if format.contains("json") {
             Json::read(&outcome.stdout);
         }
     }
+}
+
+/// Options beside a job file were defaults that the file replaced without a word.
+#[test]
+fn options_beside_a_job_file_apply_to_all_its_jobs_and_stay_in_the_kept_job() {
+    let scratch = Scratch::new();
+    let job = "[global]\nioengine=null\nsize=64k\n[a]\nrw=read\n[b]\nrw=write\nbs=4k\nstonewall\n";
+    scratch.write("s.fio", job);
+    let outcome = expect_measured(run(fathom(words("run s.fio --bs=16k --format json")).current_dir(&scratch)));
+    let document = Json::read(&outcome.stdout);
+    for place in ["jobs/0/result/read/ios", "jobs/1/result/write/ios"] {
+        assert_eq!(document.whole(place), 4, "{place}");
+    }
+    assert!(outcome.stderr.starts_with("note[replaced]: `--bs=16k` replaces `bs=4k` of s.fio:8\n"), "{}", outcome.stderr);
+    // fio takes them for defaults.
+    let fio = run(fathom(words("fio s.fio --bs=16k --output-format=json")).current_dir(&scratch)).expect_code(0);
+    assert_eq!(Json::read(&fio.stdout).whole("jobs/1/write/total_ios"), 16);
 }
 
 #[test]
