@@ -132,7 +132,10 @@ fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), open::Unope
     let Parts { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(refused)?;
     let is_alone = parts.len() == 1;
     let named = parts.into_iter().enumerate().map(|(index, part)| {
-        let of_several = || format!("{name}#{} (line {})", index + 1, part.line);
+        let of_several = || match &part.input {
+            Input::Run(run) if run.repeat.is_some() => format!("{name}#{}", index + 1),
+            _ => format!("{name}#{} (line {})", index + 1, part.line),
+        };
         (if is_alone { name.clone() } else { of_several() }, part.input)
     });
     let left_out = |error: InputError| Diagnostic { severity: Severity::Warning, ..error.into() };
