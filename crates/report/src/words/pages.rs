@@ -343,8 +343,12 @@ fn load(code: Code) -> Entry {
         ),
         Code::QueueTooShallow => of(
             "The queue is too shallow",
-            "a rate, or the limit of the expected volume, takes more in flight than there was",
-            "In flight = rate x time: raise the depth to rate x mean latency.",
+            "a rate, or the limit of the expected volume, takes more in flight than there was; of `iostat` that is the mean \
+             over the reports, and nothing is said of reports since the boot, or where requests took 1.5 times the \
+             volume's latency although the device was never idle",
+            "In flight = rate x time: raise the depth to rate x mean latency. Of a device under a database: the database \
+             does not ask for more; `--database NAME` prints the settings that decide it \
+             ([my database is slow](slow-database.md)).",
         ),
         Code::GeneratorCpuBound => of(
             "The generator's processor was busy",

@@ -1,9 +1,9 @@
 //! Findings about figures that are held against a volume.
 
-use analyse::{Code, Finding, Quantity, Remedy};
+use analyse::{Code, Database, Finding, Quantity, Remedy};
 use units::{Bytes, count, grouped, significant};
 
-use super::{Figures, subject, whole_number};
+use super::{Figures, databases, subject, whole_number};
 
 pub(super) fn cap(finding: &Finding, figures: &Figures<'_>) -> String {
     let what = match finding.code {
@@ -105,6 +105,35 @@ pub(super) fn too_shallow(figures: &Figures<'_>) -> String {
         figures.count(Quantity::CapIops),
         whole_number(figures.value(Quantity::InFlightNeeded))
     )
+}
+
+/// Against a volume, of a device's counters.
+pub(super) fn asked_for_too_few(figures: &Figures<'_>, database: Option<Database>) -> String {
+    /// From here on a part of a host counts as busy all the time.
+    const BUSY: f64 = 0.9;
+    let mut text = format!(
+        "{} in flight on average, {} needed for {} IOPS at {}: {} does not ask for more.",
+        significant(figures.value(Quantity::InFlightAchieved), 3),
+        whole_number(figures.value(Quantity::InFlightNeeded)),
+        figures.count(Quantity::CapIops),
+        figures.time(Quantity::ServiceMean),
+        database.map_or("the application", databases::name)
+    );
+    if figures.has(Quantity::BusyShare) && figures.value(Quantity::BusyShare) < BUSY {
+        let idle = units::percent(1.0 - figures.value(Quantity::BusyShare));
+        text.push_str(&format!(" For {idle} of the time nothing was in flight."));
+    }
+    if figures.value(Quantity::LatencyMean) > 1.5 * figures.value(Quantity::ServiceMean) {
+        let took = figures.time(Quantity::LatencyMean);
+        text.push_str(&format!(" Requests took {took}, because they came in bursts and waited for each other."));
+    }
+    if figures.value(Quantity::HostCpuShare) >= BUSY {
+        let used = figures.share(Quantity::HostCpuShare);
+        text.push_str(&format!(
+            " {used} of processor time was in use: the processors may be the limit, not the volume."
+        ));
+    }
+    text
 }
 
 pub(super) fn beyond_knee(figures: &Figures<'_>) -> String {
