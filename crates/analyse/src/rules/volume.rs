@@ -79,9 +79,10 @@ impl<'a, 'b> Case<'a, 'b> {
         Finding::new(code, severity).about(&self.volume.volume).with(Quantity::Iops, self.iops, self.iops_source)
     }
 
-    fn shallow(&self, cap: &Cap, in_flight: f64, needed: f64) -> Finding {
+    /// Fewer operations than a cap allows, with the requests in flight that it takes and those there were.
+    fn shallow(&self, code: Code, cap: &Cap, in_flight: f64, needed: f64) -> Finding {
         let source = self.seen.in_flight.map_or(Source::LittlesLaw, |known| known.source);
-        self.finding(Code::QueueTooShallow, Severity::Advice)
+        self.finding(code, Severity::Advice)
             .with(Quantity::CapIops, cap.iops, Source::Model)
             .with(Quantity::InFlightAchieved, in_flight, source)
             .with(Quantity::InFlightNeeded, needed, Source::LittlesLaw)
@@ -202,7 +203,7 @@ pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
         _ => Remedy::RaiseDepth { iodepth },
     };
     let finding = case
-        .shallow(cap, in_flight, needed)
+        .shallow(Code::QueueTooShallow, cap, in_flight, needed)
         .with(Quantity::ServiceMean, latency_ns, case.seen.latency_ns.map_or(Source::Model, |latency| latency.source))
         .with_told(Quantity::InFlightPossible, case.seen.depth.map(|depth| (depth.value(), depth.source)))
         .remedy(remedy)
@@ -226,7 +227,7 @@ fn asked_for_too_few(case: &Case<'_, '_>, cap: &Cap, in_flight: f64, alone_ns: f
     let wanted = whole(ENOUGH * needed);
     let reads = seen.read_share.is_none_or(|share| share >= 0.5);
     let finding = case
-        .shallow(cap, in_flight, needed)
+        .shallow(Code::QueueTooShallow, cap, in_flight, needed)
         .with(Quantity::ServiceMean, latency_ns, source)
         .with_told(Quantity::LatencyMean, latency.map(of))
         .with_told(Quantity::BusyShare, seen.busy.map(of))
@@ -234,6 +235,21 @@ fn asked_for_too_few(case: &Case<'_, '_>, cap: &Cap, in_flight: f64, alone_ns: f
         .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
         .counterfactual((case.volume.at)(wanted as f64));
     Some(finding)
+}
+
+/// Enough in flight on average, in bursts with nothing in flight between them.
+pub(super) fn uneven(case: &Case<'_, '_>) -> Option<Finding> {
+    let cap = case.volume.binding().filter(|cap| case.is_counted() && case.iops < (1.0 - REACHED) * cap.iops)?;
+    let (in_flight, alone_ns, latency) = (case.in_flight()?, case.volume.alone_ns?, case.seen.latency_ns?);
+    let busy = case.seen.busy.filter(|busy| busy.value() < NEVER_IDLE)?;
+    let needed = cap.iops * alone_ns / 1e9;
+    (case.waited(alone_ns) && in_flight >= (1.0 - REACHED) * needed).then(|| {
+        case.shallow(Code::QueueNotFilled, cap, in_flight, needed)
+            .with(Quantity::ServiceMean, alone_ns, Source::Model)
+            .with(Quantity::LatencyMean, latency.value(), latency.source)
+            .with(Quantity::BusyShare, busy.value(), busy.source)
+            .with_known(Quantity::HostCpuShare, case.seen.host_cpu, Source::Iostat)
+    })
 }
 
 /// A queue far deeper than the knee: the latency is that of waiting.

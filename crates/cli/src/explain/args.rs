@@ -22,7 +22,7 @@ pub(crate) struct ExplainOptions {
     /// The volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
     #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(super) expect: Option<String>,
-    /// The database that uses the volume: settings that decide how many requests it has in flight
+    /// Print settings of the database on the volume that decide how many requests it has in flight
     #[arg(long, value_enum, value_name = "NAME")]
     pub(super) database: Option<DatabaseName>,
     /// What standard output carries
@@ -36,15 +36,11 @@ pub(crate) struct ExplainOptions {
 /// A database on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DatabaseName {
-    /// PostgreSQL
     #[value(alias = "postgres")]
     Postgresql,
-    /// MySQL with InnoDB
     #[value(alias = "innodb")]
     Mysql,
-    /// RocksDB, by itself or in another database
     Rocksdb,
-    /// etcd
     Etcd,
 }
 

@@ -272,7 +272,9 @@ pub(super) fn more_in_flight(in_flight: u64, reads: bool, database: Option<Datab
     match database {
         Some(database) => format!("{keep}. What decides it: {}.", named(database)),
         None => {
-            let all: Vec<String> = Database::ALL.into_iter().map(named).collect();
+            // No setting of etcd puts more in flight.
+            let all = Database::ALL.into_iter().filter(|database| *database != Database::Etcd);
+            let all: Vec<String> = all.map(named).collect();
             format!("{keep}. What decides it: {}. `--database NAME` prints what to set.", all.join("; "))
         }
     }

@@ -167,6 +167,7 @@ fn statement(finding: &Finding, about: About<'_>) -> String {
             (false, _) => run::queue_too_shallow(figures),
         },
         Code::GeneratorCpuBound => run::cpu_bound(figures),
+        Code::QueueNotFilled if figures.has(Quantity::CapIops) => volume::uneven(figures),
         Code::QueueNotFilled => run::queue_not_filled(figures),
         Code::LatencyBound => run::latency_bound(figures),
         Code::DeviceFlat => run::device_flat(figures),

@@ -368,8 +368,10 @@ fn load(code: Code) -> Entry {
         ),
         Code::QueueNotFilled => of(
             "The queue was not kept full",
-            "less than 80 % of the depth was in flight (40 % where the device counted it)",
-            "The generator could not keep up, or idled between operations.",
+            "less than 80 % of the depth was in flight (40 % where the device counted it), or a device was idle for 10 % of \
+             the time and more, between bursts with enough in flight on average for the limit of the expected volume",
+            "The generator could not keep up, or idled between operations. Under a database: queries compute between their \
+             reads, or checkpoints write in bursts.",
         ),
         Code::LatencyBound => of(
             "Bound by latency",

@@ -107,10 +107,14 @@ pub(super) fn too_shallow(figures: &Figures<'_>) -> String {
     )
 }
 
+/// From here on a part of a host counts as busy all the time.
+const BUSY: f64 = 0.9;
+
+/// Why requests take longer than one alone, as far as averages tell.
+const WAITED: &str = "they came in bursts and waited for each other, or the volume is slower than expected";
+
 /// Against a volume, of a device's counters.
 pub(super) fn asked_for_too_few(figures: &Figures<'_>, database: Option<Database>) -> String {
-    /// From here on a part of a host counts as busy all the time.
-    const BUSY: f64 = 0.9;
     let mut text = format!(
         "{} in flight on average, {} needed for {} IOPS at {}: {} does not ask for more.",
         significant(figures.value(Quantity::InFlightAchieved), 3),
@@ -120,20 +124,39 @@ pub(super) fn asked_for_too_few(figures: &Figures<'_>, database: Option<Database
         database.map_or("the application", databases::name)
     );
     if figures.has(Quantity::BusyShare) && figures.value(Quantity::BusyShare) < BUSY {
-        let idle = units::percent(1.0 - figures.value(Quantity::BusyShare));
-        text.push_str(&format!(" For {idle} of the time nothing was in flight."));
+        text.push_str(&format!(" For {} of the time nothing was in flight.", idle(figures)));
     }
     if figures.value(Quantity::LatencyMean) > 1.5 * figures.value(Quantity::ServiceMean) {
         let took = figures.time(Quantity::LatencyMean);
-        text.push_str(&format!(" Requests took {took}, because they came in bursts and waited for each other."));
+        text.push_str(&format!(" Requests took {took}: {WAITED}."));
     }
-    if figures.value(Quantity::HostCpuShare) >= BUSY {
-        let used = figures.share(Quantity::HostCpuShare);
-        text.push_str(&format!(
-            " {used} of processor time was in use: the processors may be the limit, not the volume."
-        ));
+    text + &processors(figures)
+}
+
+/// Enough in flight on average, but not all the time.
+pub(super) fn uneven(figures: &Figures<'_>) -> String {
+    format!(
+        "{} in flight on average are enough for {} IOPS, but there were {}. Requests took {}: {WAITED}. For {} of the time \
+         nothing was in flight.{}",
+        significant(figures.value(Quantity::InFlightAchieved), 3),
+        figures.count(Quantity::CapIops),
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::LatencyMean),
+        idle(figures),
+        processors(figures)
+    )
+}
+
+fn idle(figures: &Figures<'_>) -> String {
+    units::percent(1.0 - figures.value(Quantity::BusyShare))
+}
+
+fn processors(figures: &Figures<'_>) -> String {
+    if figures.value(Quantity::HostCpuShare) < BUSY {
+        return String::new();
     }
-    text
+    let used = figures.share(Quantity::HostCpuShare);
+    format!(" {used} of processor time was in use: the processors may be the limit, not the volume.")
 }
 
 pub(super) fn beyond_knee(figures: &Figures<'_>) -> String {
