@@ -214,3 +214,26 @@ fn the_workflow_gives_the_action_inputs_that_it_has() {
         assert!(text.contains(&format!("inputs.{name}")), "{name} is never used");
     }
 }
+
+/// What is built without `--target` is the last stage: it must be the one without a shell.
+#[test]
+fn the_image_has_a_variant_without_a_shell_and_one_with_it() {
+    let recipe = text_of("packaging/container/Containerfile");
+    let stages: Vec<Vec<&str>> =
+        recipe.lines().filter_map(|line| line.strip_prefix("FROM ")).map(|line| line.split(' ').collect()).collect();
+    let named = |stage: &[&str]| (stage[0].to_owned(), stage.get(2).copied().unwrap_or_default().to_owned());
+    let stages: Vec<(String, String)> = stages.iter().map(|stage| named(stage)).collect();
+    assert_eq!(stages.last(), Some(&("scratch".to_owned(), "plain".to_owned())), "{stages:?}");
+    assert!(stages.iter().any(|(base, name)| name == "debug" && base.contains("busybox")), "{stages:?}");
+    for name in ["debug", "plain"] {
+        let stage = recipe.split(&format!(" AS {name}\n")).nth(1).expect("it is a stage");
+        let stage = stage.split("\nFROM ").next().unwrap_or_default();
+        assert!(stage.contains("COPY --from=build /image/ /") && stage.contains("USER 65532:65532"), "{name}: {stage}");
+    }
+    // Jobs need no shell; the pod that hands out results needs one, and tar.
+    for manifest in files_below("packaging/kubernetes") {
+        let wanted =
+            if manifest.ends_with("/results.yaml") { "localhost/fathom:debug" } else { "localhost/fathom:latest" };
+        assert!(text_of(&manifest).contains(&format!("image: {wanted}\n")), "{manifest}");
+    }
+}
