@@ -364,7 +364,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__explain)
-            opts="-o -h --findings --claim --format --output --expect --help"
+            opts="-o -h --findings --claim --database --format --output --expect --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -372,6 +372,10 @@ _fathom() {
             case "${prev}" in
                 --claim)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --database)
+                    COMPREPLY=($(compgen -W "postgresql mysql rocksdb etcd" -- "${cur}"))
                     return 0
                     ;;
                 --format)

@@ -123,7 +123,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Explain what is good too'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks, as Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures that somebody tells: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from elsewhere: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l database -d 'Print settings of the database on the volume that decide how many requests it has in flight' -r -f -a "postgresql\t''
+mysql\t''
+rocksdb\t''
+etcd\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
 json\t'One document'
 md\t'Markdown'"

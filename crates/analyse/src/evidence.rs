@@ -147,6 +147,8 @@ pub enum Quantity {
     TimeOfOne,
     /// The share of time in which the device had at least one request.
     BusyShare,
+    /// The fraction of the host's processor time that was in use.
+    HostCpuShare,
     /// Operations per second that a cap lets through.
     CapIops,
     /// The same in bytes.
@@ -276,6 +278,7 @@ impl Quantity {
             | Self::CachedShare
             | Self::DecidedShare
             | Self::BusyShare
+            | Self::HostCpuShare
             | Self::ReadShare
             | Self::SlowShare
             | Self::SubmissionShare

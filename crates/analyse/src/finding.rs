@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Evidence, Point, Quantity, Source};
+use crate::{Code, Database, Evidence, Point, Quantity, Source};
 
 /// One thing that was found about a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -156,6 +156,16 @@ pub enum Remedy {
     GrowVolume {
         /// Its size.
         bytes: u64,
+    },
+    /// Have the application keep more requests in flight.
+    MoreInFlight {
+        /// So many on average.
+        in_flight: u64,
+        /// Whether most of them are reads.
+        reads: bool,
+        /// The database whose settings decide it, where it is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        database: Option<Database>,
     },
     /// Look at percentiles.
     Percentiles,

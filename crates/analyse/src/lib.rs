@@ -15,6 +15,7 @@
 
 mod code;
 pub mod compare;
+mod database;
 pub mod doctor;
 mod evidence;
 mod expectation;
@@ -30,6 +31,7 @@ mod student;
 mod verdict;
 
 pub use code::Code;
+pub use database::Database;
 pub use evidence::{Evidence, Quantity, Source, Unit};
 pub use expectation::{Cap, CapKind, Expectation, Larger, Point};
 pub use explain::{Explanation, explain_job, explain_observation, explain_together};

@@ -1,8 +1,10 @@
 //! What is known of a load and of what came of it, whoever told it: a run, a device's counters, somebody's words.
 
-use record::{Claim, Claimed, Declared, Iostat, IostatDevice, IostatKind, JobResult, Kind, Measured, Run};
+use record::{
+    Claim, Claimed, ClaimedKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind, JobResult, Kind, Measured, Run,
+};
 
-use crate::Source;
+use crate::{Database, Source};
 
 /// A figure as exactly as it is known: printed and quoted figures are rounded, and some are given as ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +56,15 @@ impl Known {
     pub fn over(&self, other: &Self) -> Self {
         let (low, high) = (self.low / other.high.max(1e-12), self.high / other.low.max(1e-12));
         Self { middle: self.middle / other.middle.max(1e-12), ..Self::between(low, high, Source::LittlesLaw) }
+    }
+
+    /// The sum of two of one source.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            middle: self.middle + other.middle,
+            ..Self::between(self.low + other.low, self.high + other.high, self.source)
+        }
     }
 
     /// The same in another unit.
@@ -115,6 +126,10 @@ pub struct Observation {
     pub modelled: bool,
     /// Whether they are an average since the host was started, and so of no load in particular.
     pub since_boot: bool,
+    /// The fraction of the host's processor time that was in use, from 0 to 1.
+    pub host_cpu: Option<f64>,
+    /// The database that made the load.
+    pub database: Option<Database>,
 }
 
 impl Observation {
@@ -155,6 +170,8 @@ impl Observation {
             interval_ns: result.series.width_ns as f64,
             modelled: run.model.is_some(),
             since_boot: false,
+            host_cpu: None,
+            database: None,
         }
     }
 
@@ -189,6 +206,7 @@ impl Observation {
             paces: if since_boot { Vec::new() } else { reports.iter().map(|(_, device)| device.iops()).collect() },
             interval_ns: seconds.map_or(1e9, |seconds| seconds * 1e9 / reports.len().max(1) as f64),
             since_boot,
+            host_cpu: host_cpu(&reports.iter().filter_map(|(report, _)| report.cpu).collect::<Vec<_>>()),
             ..Self::default()
         }
     }
@@ -210,17 +228,27 @@ impl Observation {
             let jobs = jobs.unwrap_or(one);
             Known { source: Source::Claim, ..depth.times(&jobs) }
         });
+        let columns = Columns::of(claim);
         Self {
-            // Who tells bytes and their size tells operations.
-            iops: told(&claim.iops).or(made),
-            read_share: claim.read_share.as_ref().map(Claimed::value).or_else(|| reads(claim.rw?)),
-            bytes_per_second: bytes,
+            // Bytes per second and their block size make operations per second.
+            iops: told(&claim.iops).or(made).or(columns.iops),
+            read_share: claim
+                .read_share
+                .as_ref()
+                .map(Claimed::value)
+                .or_else(|| reads(claim.rw?))
+                .or(columns.read_share),
+            bytes_per_second: bytes.or(columns.bytes_per_second),
             block_bytes: block,
-            latency_ns: told(&claim.latency_ns),
+            request_bytes: columns.request_bytes,
+            latency_ns: told(&claim.latency_ns).or(columns.await_ns),
+            in_flight: columns.in_flight,
+            busy: columns.busy,
             spread: !claim.percentiles_ns.is_empty(),
             depth: in_all,
             workers: jobs.map(|jobs| jobs.value().round().max(1.0) as u64),
-            closed: true,
+            // A device's counters do not say whether a queue was kept full.
+            closed: depth.is_some() || !columns.any(),
             random: claim.rw.map(|rw| rw.starts_with("rand")),
             cpus: told(&claim.vcpus).or_else(|| told(&claim.cpus)),
             seconds: claim.time_ns.as_ref().map(|time| time.value() / 1e9),
@@ -236,11 +264,7 @@ impl Observation {
         let all: Vec<&Self> = all.iter().filter(|one| one.iops.is_some()).collect();
         let sum = |of: fn(&Self) -> Option<Known>| -> Option<Known> {
             let known: Vec<Known> = all.iter().map(|one| of(one)).collect::<Option<_>>()?;
-            let plus = |a: Known, b: Known| Known {
-                middle: a.middle + b.middle,
-                ..Known::between(a.low + b.low, a.high + b.high, a.source)
-            };
-            known.into_iter().reduce(plus)
+            known.into_iter().reduce(|a, b| a.plus(&b))
         };
         let iops = sum(|one| one.iops);
         // Of all operations, so that a job counts by as many as it did.
@@ -285,6 +309,7 @@ impl Observation {
             closed: self.closed || self.depth.is_none() && said.depth.is_some(),
             random: self.random.or(said.random),
             cpus: said.cpus.or(self.cpus),
+            database: self.database.or(said.database),
             ..self
         }
     }
@@ -300,6 +325,13 @@ impl Observation {
     #[must_use]
     pub fn implied_in_flight(&self) -> Option<Known> {
         Some(self.iops?.times(&self.latency_ns?.scaled(1e-9)))
+    }
+
+    /// Whether the counters of a device are all that tells how many were in flight: no job and no claim names a depth.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        let counted = |known: Option<Known>| known.is_some_and(|known| known.source == Source::Iostat);
+        self.depth.is_none() && (counted(self.in_flight) || counted(self.iops))
     }
 
     /// Operations in flight, by whoever knows it best: the device, Little's law, what was asked for.
@@ -331,6 +363,84 @@ fn reads(rw: &str) -> Option<f64> {
         "write" | "trim" => Some(0.0),
         _ => None,
     }
+}
+
+/// What the columns of `iostat` in a claim make together.
+struct Columns {
+    iops: Option<Known>,
+    read_share: Option<f64>,
+    bytes_per_second: Option<Known>,
+    request_bytes: Option<Known>,
+    await_ns: Option<Known>,
+    in_flight: Option<Known>,
+    busy: Option<Known>,
+}
+
+impl Columns {
+    fn of(claim: &Claim) -> Self {
+        let (reads, writes) = (&claim.reads, &claim.writes);
+        let sum = |of: fn(&ClaimedKind) -> Option<Claimed>| match (column(of(reads)), column(of(writes))) {
+            (Some(a), Some(b)) => Some(a.plus(&b)),
+            (a, b) => a.or(b),
+        };
+        let iops = sum(|kind| kind.per_second);
+        let rate = |kind: &ClaimedKind| kind.per_second.map_or(0.0, |rate| rate.value());
+        let total = rate(reads) + rate(writes);
+        let read_share = (total > 0.0).then(|| rate(reads) / total);
+        let mean = |of: fn(&ClaimedKind) -> Option<Claimed>| {
+            above_zero(mean_of_kinds(column(of(reads)), column(of(writes)), read_share))
+        };
+        let bytes_per_second = above_zero(sum(|kind| kind.bytes_per_second));
+        let iops = above_zero(iops);
+        let sizes = above_zero(column(claim.request_bytes)).or_else(|| mean(|kind| kind.request_bytes));
+        let made = || Some(Known { source: Source::Iostat, ..bytes_per_second?.over(&iops?) });
+        Self {
+            iops,
+            read_share,
+            bytes_per_second,
+            request_bytes: sizes.or_else(made),
+            await_ns: mean(|kind| kind.await_ns),
+            in_flight: above_zero(column(claim.in_flight)),
+            busy: column(claim.busy),
+        }
+    }
+
+    /// Whether the claim has any.
+    fn any(&self) -> bool {
+        let known = [self.iops, self.bytes_per_second, self.request_bytes, self.await_ns, self.in_flight, self.busy];
+        known.iter().any(Option::is_some)
+    }
+}
+
+fn column(claimed: Option<Claimed>) -> Option<Known> {
+    claimed.map(|claimed| Known {
+        middle: claimed.value(),
+        ..Known::between(claimed.low(), claimed.high(), Source::Iostat)
+    })
+}
+
+fn above_zero(known: Option<Known>) -> Option<Known> {
+    known.filter(|known| known.middle > 0.0)
+}
+
+/// The mean over reads and writes; anything between the two where the fraction of reads is unknown.
+fn mean_of_kinds(reads: Option<Known>, writes: Option<Known>, read_share: Option<f64>) -> Option<Known> {
+    match (reads, writes, read_share) {
+        (Some(reads), Some(writes), Some(share)) => Some(reads.scaled(share).plus(&writes.scaled(1.0 - share))),
+        (Some(reads), Some(writes), None) => {
+            Some(Known::between(reads.low.min(writes.low), reads.high.max(writes.high), reads.source))
+        }
+        // One kind stands for all only where the other had no requests.
+        (reads, None, share) => reads.filter(|_| share.is_none_or(|share| share == 1.0)),
+        (None, writes, share) => writes.filter(|_| share.is_none_or(|share| share == 0.0)),
+    }
+}
+
+/// The fraction of the processors' time that was in use, on average over reports.
+fn host_cpu(reports: &[IostatCpu]) -> Option<f64> {
+    // Waiting for a device is idle time of a processor.
+    let used = |cpu: &IostatCpu| (cpu.user + cpu.nice + cpu.system + cpu.steal).clamp(0.0, 1.0);
+    (!reports.is_empty()).then(|| reports.iter().map(used).sum::<f64>() / reports.len() as f64)
 }
 
 /// Rates and times of one device, averaged over reports.

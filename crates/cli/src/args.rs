@@ -54,7 +54,7 @@ enum Command {
     Doctor(DoctorOptions),
     /// What limited a result, whoever measured it, and what to change
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
-    Explain(ExplainOptions),
+    Explain(crate::explain::args::ExplainOptions),
     /// Which volume for this load, at what price
     #[command(override_usage = "fathom plan [OPTIONS]", after_help = crate::plan::args::HELP)]
     Plan(Box<crate::plan::args::PlanOptions>),
@@ -333,29 +333,6 @@ impl SweepOptions {
     pub(crate) fn json(&self) -> bool {
         self.format == Document::Json
     }
-}
-
-/// Options of `fathom explain`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct ExplainOptions {
-    /// What was measured: a record, fio's output, iostat's; - for standard input
-    #[arg(value_name = "INPUT")]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// Describe everything that can be found, in Markdown
-    #[arg(long)]
-    pub(crate) findings: bool,
-    /// Figures that somebody tells: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k; may be repeated
-    #[arg(long, value_name = "FIGURES")]
-    pub(crate) claim: Vec<String>,
-    /// The volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
-    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub(crate) expect: Option<String>,
-    /// What standard output carries
-    #[arg(long, value_enum, default_value_t = PageFormat::Text)]
-    pub(crate) format: PageFormat,
-    /// Also write FILE, by its ending: .json .md .txt; may be repeated
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Vec<PathBuf>,
 }
 
 /// What standard output carries.

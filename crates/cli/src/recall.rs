@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::{Input, Run, read_input};
+use record::{Input, Part, Parts, Run, read_input, read_inputs};
 use store::Loaded;
 
 use crate::explain::open;
@@ -42,7 +42,8 @@ pub(crate) fn is_file(which: &str) -> bool {
     open::is_stdin(path) || which != LAST && !path.is_dir() && (path.exists() || which.contains('/'))
 }
 
-/// All repeats of a series by its name, the first one first; of everything else the one run that [`recall`] finds.
+/// All repeats of a series by its name or by a file with all of them, the first one first; of everything else the one run
+/// that [`recall`] finds.
 ///
 /// # Errors
 ///
@@ -56,8 +57,38 @@ pub(crate) fn recall_all(which: &str) -> Result<Vec<Recalled>, String> {
             let load = |entry: &store::Entry| store.load(&entry.id).map(Recalled::from);
             series.iter().map(load).collect::<Result<_, _>>().map_err(|error| error.to_string())
         }
+        _ if is_file(which) => all_of_bytes(Path::new(which)),
         _ => recall(which).map(|run| vec![run]),
     }
+}
+
+/// The repeats of one series in a file, or its only run.
+fn all_of_bytes(path: &Path) -> Result<Vec<Recalled>, String> {
+    let (file, number) = open::numbered(path);
+    let name = open::name(file);
+    let bytes = open::bytes(file).map_err(|unopened| unopened.line(&open::name(path)))?;
+    if number.is_none()
+        && let Ok(Parts { parts, unreadable }) = read_inputs(&name, &bytes)
+        && unreadable.is_empty()
+        && parts.len() > 1
+        && is_one_series(&parts)
+    {
+        let of_several = |(index, part): (usize, Part)| match part.input {
+            Input::Run(run) => Some(Recalled { name: format!("{name}#{}", index + 1), run: *run, kept: None }),
+            Input::Iostat(_) => None,
+        };
+        return Ok(parts.into_iter().enumerate().filter_map(of_several).collect());
+    }
+    of_bytes(path, &bytes).map(|run| vec![run])
+}
+
+fn is_one_series(parts: &[Part]) -> bool {
+    let series = |part: &Part| match &part.input {
+        Input::Run(run) => run.repeat.as_ref().map(|repeat| repeat.series.clone()),
+        Input::Iostat(_) => None,
+    };
+    let first = parts.first().and_then(series);
+    first.is_some() && parts.iter().all(|part| series(part) == first)
 }
 
 fn from_store(which: &str) -> Result<Recalled, String> {
@@ -78,10 +109,15 @@ fn from_store(which: &str) -> Result<Recalled, String> {
 }
 
 fn from_bytes(path: &Path) -> Result<Recalled, String> {
+    let (file, _) = open::numbered(path);
+    let bytes = open::bytes(file).map_err(|unopened| unopened.line(&open::name(path)))?;
+    of_bytes(path, &bytes)
+}
+
+fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Recalled, String> {
     let (file, number) = open::numbered(path);
     let name = open::name(path);
-    let bytes = open::bytes(file).map_err(|unopened| unopened.line(&name))?;
-    match read_input(&open::name(file), &bytes, number).map_err(|error| error.to_string())? {
+    match read_input(&open::name(file), bytes, number).map_err(|error| error.to_string())? {
         Input::Run(run) => Ok(Recalled { name, run: *run, kept: None }),
         Input::Iostat(_) => Err(format!(
             "{name}: what iostat saw is not a run: give a record of Fathom's or what fio printed, or `fathom explain` it"

@@ -230,3 +230,55 @@ fn records_of_others_and_standard_input_are_taken() {
     let page = outcome.expect_code(0).stdout;
     assert!(page.contains("standard input") && page.contains("more runs of each"), "figures without a course: {page}");
 }
+
+/// What `--repeat` writes into a file could be read by nothing: a baseline of three runs was no baseline.
+#[test]
+fn a_file_of_repeats_is_all_of_them_for_every_command() {
+    let scratch = Scratch::new();
+    let volume = common::runs::disk(&scratch, 1_000);
+    let file = |name: &str, seed: &str| {
+        let path = scratch.text(name);
+        let line = format!("sim --on {volume} {LOAD} --repeat 3 --seed {seed} --progress off -o {path}");
+        run(&mut fathom(words(&line))).expect_code(0);
+        path
+    };
+    let (base, new) = (file("base.json", "1"), file("new.json", "9"));
+    let document = run(&mut fathom(words(&format!("compare {base} {new} --format json")))).expect_clean().stdout;
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["baseline"].as_array().map(Vec::len), Some(3), "{document}");
+    assert_eq!(document["candidate"].as_array().map(Vec::len), Some(3), "{document}");
+    assert_eq!(document["jobs"][0]["figures"][0]["basis"]["of"], "repeats");
+    let gate = format!("gate {new} --baseline {base} --expect read.iops>=95% --expect read.iops>=3k");
+    assert!(run(&mut fathom(words(&gate))).expect_clean().stdout.contains("all 2 expectations hold"));
+    let page = scratch.text("page.html");
+    run(&mut fathom(words(&format!("report {base} -o {page}")))).expect_clean();
+    let text = std::fs::read_to_string(page).unwrap();
+    assert!(["base.json#1", "base.json#2", "base.json#3"].iter().all(|name| text.contains(name)), "three runs");
+    let explained = run(&mut fathom(words(&format!("explain {base}")))).expect_clean().stdout;
+    assert_eq!((1..=3).filter(|n| explained.contains(&format!("base.json#{n}:"))).count(), 3, "{explained}");
+    // One of them by its number, and all of them from standard input.
+    let one = run(&mut fathom(words(&format!("gate {base}#2 --expect read.iops>=3k")))).expect_clean();
+    assert!(one.stdout.contains("base.json#2"), "{}", one.stdout);
+    let text = std::fs::read_to_string(&base).unwrap();
+    let piped = run_with_input(&mut fathom(words("gate - --expect read.iops>=3k")), &text).expect_clean();
+    assert!(piped.stdout.contains("standard input#3"), "{}", piped.stdout);
+    let none = run(&mut fathom(words(&format!("gate {base}#4 --expect read.iops>=3k")))).expect_code(2);
+    assert!(none.stderr.contains("`") && none.stderr.contains("base.json#3"), "{}", none.stderr);
+}
+
+/// Repeats of two job files in one file are two series: no command takes one for repeats of the other.
+#[test]
+fn two_series_in_one_file_are_not_mixed() {
+    let scratch = Scratch::new();
+    let volume = common::runs::disk(&scratch, 1_000);
+    let job = |name: &str, depth: u32| {
+        scratch
+            .write(&format!("{name}.fio"), format!("[{name}]\nrw=randread\niodepth={depth}\nruntime=1\ntime_based\n"))
+    };
+    let (a, b, path) = (job("a", 1), job("b", 4), scratch.text("both.json"));
+    run(&mut fathom(words(&format!("sim --on {volume} {a} {b} --repeat 2 --progress off -o {path}")))).expect_code(0);
+    let refused = run(&mut fathom(words(&format!("gate {path} --expect read.iops>=1")))).expect_code(2);
+    assert!(refused.stderr.contains("both.json#4"), "{}", refused.stderr);
+    run(&mut fathom(words(&format!("gate {path}#1,{path}#3 --expect read.iops>=1")))).expect_clean();
+    assert!(run(&mut fathom(words(&format!("explain {path}")))).expect_clean().stdout.contains("both.json#4:"));
+}

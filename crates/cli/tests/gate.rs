@@ -38,6 +38,17 @@ fn what_holds_passes_and_what_does_not_ends_with_one() {
     );
 }
 
+/// `--assert` is what the command line was designed with.
+#[test]
+fn expectations_are_assertions_too() {
+    let scratch = Scratch::new();
+    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let file = scratch.write("limits.txt", "read.iops>=1 # at least\n");
+    let page = gate(&format!("{a} --assert read.iops>=3k --assert-file {file}")).expect_clean().stdout;
+    assert!(page.ends_with("all 2 expectations hold\n"), "{page}");
+    gate(&format!("{a} --assert read.iops<=1")).expect_code(1);
+}
+
 #[test]
 fn noise_alone_does_not_fail_a_share_of_the_baseline() {
     let scratch = Scratch::new();

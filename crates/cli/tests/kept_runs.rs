@@ -153,7 +153,8 @@ fn jobs_are_kept_as_they_were_written() {
     assert_eq!(place.read(&from_file, "job.fio"), text);
     expect_measured(run_with_input(&mut place.fathom("run - --direct=1"), text));
     let piped = place.ids("").pop().expect("two");
-    assert_eq!(place.read(&piped, "job.fio"), format!("[global]\ndirect=1\n# -\n{text}"));
+    // What stands beside the file applies to its jobs; before, it stood before them, where they replaced it.
+    assert_eq!(place.read(&piped, "job.fio"), format!("{text}direct=1\n"));
     place.run(NULL);
     let from_words = place.ids("").pop().expect("three");
     assert_eq!(place.read(&from_words, "job.fio"), "[reads]\nioengine=null\nrw=randread\nsize=1m\nbs=4k\n");

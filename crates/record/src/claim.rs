@@ -1,4 +1,4 @@
-//! Figures that somebody claims: `iops=10000,lat=3ms,qd=4,jobs=4,bs=4k`.
+//! Figures of a claim: `iops=10000,lat=3ms,qd=4,jobs=4,bs=4k`, or columns of `iostat -x`: `r/s=3500,r_await=1.00,aqu-sz=3.5`.
 //!
 //! A claim says no more than its digits: each figure carries its step. Decimal and binary units are told apart; where
 //! people use one and mean the other, as in `40MB` for MiB or `4kB` for a block, it is what is written that counts, or
@@ -11,7 +11,7 @@ use std::fmt;
 
 use job::{Diagnostic, Place};
 
-use keys::Key;
+use keys::{Column, Key, Named};
 pub(crate) use value::figure_units;
 
 /// Where figures were claimed, in diagnostics.
@@ -44,8 +44,31 @@ pub struct Claim {
     pub time_ns: Option<Claimed>,
     /// `rw`, by fio's name.
     pub rw: Option<&'static str>,
+    /// What `iostat` counted of reads.
+    pub reads: ClaimedKind,
+    /// What `iostat` counted of writes.
+    pub writes: ClaimedKind,
+    /// Mean size of a request, reads and writes together, in bytes (`areq-sz`, formerly `avgrq-sz`).
+    pub request_bytes: Option<Claimed>,
+    /// Requests in flight on average (`aqu-sz`, formerly `avgqu-sz`).
+    pub in_flight: Option<Claimed>,
+    /// The fraction of time with at least one request in flight, from 0 to 1 (`%util`).
+    pub busy: Option<Claimed>,
     /// Keys and values as they were written, without blanks.
     written: Vec<(String, String)>,
+}
+
+/// Columns of `iostat` for one kind of operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClaimedKind {
+    /// Requests per second (`r/s`).
+    pub per_second: Option<Claimed>,
+    /// Bytes per second (`rkB/s`).
+    pub bytes_per_second: Option<Claimed>,
+    /// Mean time of a request in nanoseconds (`r_await`).
+    pub await_ns: Option<Claimed>,
+    /// Mean size of a request in bytes (`rareq-sz`).
+    pub request_bytes: Option<Claimed>,
 }
 
 /// One figure of a claim.
@@ -142,8 +165,25 @@ impl Claim {
             Key::Vcpus => &mut self.vcpus,
             Key::Time => &mut self.time_ns,
             Key::Rw => return,
+            Key::Column(column) => self.column(column),
         };
         *to = Some(number);
+    }
+
+    fn column(&mut self, column: Column) -> &mut Option<Claimed> {
+        match column {
+            Column::ReadRate => &mut self.reads.per_second,
+            Column::WriteRate => &mut self.writes.per_second,
+            Column::ReadBytes => &mut self.reads.bytes_per_second,
+            Column::WriteBytes => &mut self.writes.bytes_per_second,
+            Column::ReadWait => &mut self.reads.await_ns,
+            Column::WriteWait => &mut self.writes.await_ns,
+            Column::ReadSize => &mut self.reads.request_bytes,
+            Column::WriteSize => &mut self.writes.request_bytes,
+            Column::Size => &mut self.request_bytes,
+            Column::InFlight => &mut self.in_flight,
+            Column::Busy => &mut self.busy,
+        }
     }
 }
 
@@ -204,7 +244,7 @@ fn read_part(part: Part<'_>, place: &Place, seen: &[Key]) -> Result<(Key, value:
     };
     let length = |text: &str| text.chars().count();
     let key_place = place.part(0, length(name.trim_end()));
-    let key = Key::named(name.trim()).map_err(|remedy| {
+    let named @ Named { key, .. } = Key::named(name.trim()).map_err(|remedy| {
         let message = format!("`{}` is nothing that can be claimed", name.trim());
         Box::new(Diagnostic::error("claim-key", message).at(key_place.clone()).remedy(remedy))
     })?;
@@ -217,7 +257,7 @@ fn read_part(part: Part<'_>, place: &Place, seen: &[Key]) -> Result<(Key, value:
     let text = text.trim();
     let value_place = place.part(before, length(text));
     let span = (value_place.column, value_place.length);
-    value::read(key, text, span)
+    value::read(named, text, span)
         .map(|value| (key, value))
         .map_err(|(message, remedy)| Box::new(Diagnostic::error("claim-value", message).at(value_place).remedy(remedy)))
 }

@@ -90,7 +90,7 @@ pub struct Parts {
 
 /// Reads all runs, or what `iostat` saw, by what is in the bytes; `name` is for errors alone.
 ///
-/// These are known: our own record; fio's `json` and `json+`, with other text around them; fio's normal output of
+/// These are known: Fathom's record, one run or the repeats of `--repeat`; fio's `json` and `json+`, with other text around them; fio's normal output of
 /// versions 2 and 3; its terse output from version 3 of that format; `iostat -x` as text, with most of its options and in any locale, and as JSON. Where
 /// fio printed several accounts of one run (`--status-interval`), the last one counts and a note says so; where it printed
 /// one account in several formats, the one with the most in it counts.
@@ -109,7 +109,10 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<Parts, InputError> {
         Err(_) => {}
     };
     for document in json::find(&text) {
-        add(Format::Json, document.line, json::read(&text, document));
+        match json::read(&text, document) {
+            Ok(inputs) => inputs.into_iter().for_each(|input| add(Format::Json, document.line, Ok(input))),
+            Err(error) => add(Format::Json, document.line, Err(error)),
+        }
     }
     let mut above = 0;
     for lines in normal::runs(&text) {
@@ -182,14 +185,17 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
     if count == 1 && number.is_none() {
         return Err(unreadable.swap_remove(0));
     }
-    let lines: Vec<String> = parts.iter().map(|part| part.line.to_string()).collect();
+    let mut lines: Vec<String> = parts.iter().map(|part| part.line.to_string()).collect();
+    // Repeats are in one document.
+    lines.dedup();
+    let lines = if lines.len() == 1 { format!("line {}", lines[0]) } else { format!("lines {}", lines.join(", ")) };
     Err(InputError {
         name: name.to_owned(),
         line: parts.last().map_or(1, |part| part.line),
         column: 1,
         length: 0,
         text: String::new(),
-        what: format!("there are {count} runs in it, which begin on lines {}", lines.join(", ")),
+        what: format!("there are {count} runs in it, which begin on {lines}"),
         remedy: format!("choose one: `{name}#1` to `{name}#{count}`"),
     })
 }

@@ -39,7 +39,7 @@ mod stuck;
 mod verified;
 
 pub use block::{Block, Buckets, bucket_range_ns};
-pub use claim::{Claim, Claimed};
+pub use claim::{Claim, Claimed, ClaimedKind};
 pub use collect::{Worker, collect};
 pub use course::{Flow, Level, Stretch};
 pub use declared::{Declared, Kept, Mixed, PerKind, Sizes};

@@ -152,3 +152,34 @@ fn claims_of_any_words_are_read_or_refused() {
     }
     assert!((1_000..19_000).contains(&read), "seed {SEED}: {read} claims were read");
 }
+
+/// Columns of `iostat -x` were refused, although a row of it is what a database administrator has at hand.
+#[test]
+fn columns_of_iostat_are_claimed_by_their_names_and_in_their_units() {
+    let all = claim(
+        "r/s=1214.68,rkB/s=15124.92,r_await=2.74,rareq-sz=12.45,w/s=490.86,wkB/s=9880.95,w_await=2.01,wareq-sz=20.13,\
+         aqu-sz=4.31,%util=43.40",
+    );
+    let values = |kind: record::ClaimedKind| {
+        [kind.per_second, kind.bytes_per_second, kind.await_ns, kind.request_bytes]
+            .map(|claimed| claimed.unwrap().value())
+    };
+    assert_eq!(values(all.reads), [1214.68, 15124.92 * 1024.0, 2.74e6, 12.45 * 1024.0]);
+    assert_eq!(values(all.writes), [490.86, 9880.95 * 1024.0, 2.01 * 1e6, 20.13 * 1024.0]);
+    let near = |claimed: Option<Claimed>, value: f64| (claimed.unwrap().value() - value).abs() < 1e-12;
+    assert!(near(all.in_flight, 4.31) && near(all.busy, 0.434), "{all:?}");
+    assert!((all.reads.await_ns.unwrap().step - 1e4).abs() < 1e-6, "two digits of a millisecond");
+    // Names of other versions, units that are written, and what a device did not do.
+    let old = claim("tps=334,await=9.01,avgrq-sz=16.00,avgqu-sz=2.97,util=100.00,rMB/s=2.61,w/s=0,w_await=0.00");
+    assert_eq!((figure(old.iops).unwrap().0, figure(old.latency_ns).unwrap().0), (334.0, 9.01e6));
+    assert_eq!((old.request_bytes.unwrap().value(), old.in_flight.unwrap().value()), (8192.0, 2.97));
+    assert_eq!((old.busy.unwrap().value(), old.writes.await_ns.unwrap().value()), (1.0, 0.0));
+    assert_eq!(old.reads.bytes_per_second.unwrap().value(), 2.61 * 1_048_576.0);
+    let units = claim("r_await=850us,rkB/s=40MiB/s,R/S=3.5k,%util=42%");
+    assert_eq!((units.reads.await_ns.unwrap().value(), units.reads.per_second.unwrap().value()), (850e3, 3500.0));
+    assert_eq!(units.busy.unwrap().value(), 0.42);
+    // A time of Fathom's own key still needs its unit: only iostat says milliseconds by leaving it out.
+    assert!(problems("lat=9.01")[0].2.contains("ms"));
+    assert_eq!(problems("r_awit=3")[0].2, "did you mean `r_await`?");
+    assert_eq!(problems("aqu-sz=3,avgqu-sz=3")[0].1, "claimed-twice");
+}

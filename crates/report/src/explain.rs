@@ -74,6 +74,9 @@ impl Page {
         self.sheet.led(2, name, tone_of(finding.severity), &format!(": {words}"));
         let figures = format!("{}: {}", finding.code.name(), figures(finding));
         self.sheet.hung(["    "; 2], self.sheet.width() - 4, &figures, Some(Tone::Faint));
+        for setting in words::settings(finding) {
+            self.sheet.hung(["    - ", "      "], self.sheet.width() - 6, &setting.line(), None);
+        }
     }
 }
 
@@ -202,10 +205,13 @@ struct Worded<'a> {
     #[serde(flatten)]
     finding: &'a Finding,
     text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    settings: Vec<words::Setting>,
 }
 
 fn subject(explanation: &Explanation) -> Subject<'_> {
-    let worded = |finding| Worded { finding, text: words::finding(finding, explanation) };
+    let worded =
+        |finding| Worded { finding, text: words::finding(finding, explanation), settings: words::settings(finding) };
     Subject {
         subject: &explanation.subject,
         figures: &explanation.figures,
@@ -249,6 +255,12 @@ pub fn explain_markdown(explained: &[Explained]) -> String {
                 let _ = writeln!(text, "| {} | `{}` | {words} |", severity_name(finding.severity), finding.code.name());
             }
             text.push('\n');
+            for setting in explanation.findings.iter().flat_map(words::settings) {
+                let _ = writeln!(text, "* {}", escape::markdown(&setting.line()));
+            }
+            if explanation.findings.iter().any(|finding| !words::settings(finding).is_empty()) {
+                text.push('\n');
+            }
         }
     }
     text

@@ -56,12 +56,13 @@ const FIGURES: [fn(&Observation) -> Option<Finding>; 13] = [
 ];
 
 /// Those that hold it against a volume.
-const VOLUME: [fn(&volume::Case<'_, '_>) -> Option<Finding>; 11] = [
+const VOLUME: [fn(&volume::Case<'_, '_>) -> Option<Finding>; 12] = [
     volume::cap,
     volume::size,
     volume::bytes_first,
     volume::shared,
     volume::too_shallow,
+    volume::uneven,
     volume::beyond_knee,
     volume::burst_running,
     volume::above,

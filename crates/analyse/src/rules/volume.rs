@@ -16,6 +16,12 @@ const BEYOND: f64 = 2.0;
 /// So much of what is needed in flight is as good as all of it.
 const ENOUGH: f64 = 0.995;
 
+/// Latency of more than so many times that without queueing is that of waiting, or of another volume.
+const WAITED: f64 = 1.5;
+
+/// From this fraction of time on a device counts as never idle: what comes in bursts leaves it idle between them.
+const NEVER_IDLE: f64 = 0.9;
+
 /// Faster than this share of the latency without any queueing is not this volume.
 const TOO_FAST: f64 = 0.5;
 
@@ -73,8 +79,33 @@ impl<'a, 'b> Case<'a, 'b> {
         Finding::new(code, severity).about(&self.volume.volume).with(Quantity::Iops, self.iops, self.iops_source)
     }
 
+    /// Fewer operations than a cap allows, with the requests in flight that it takes and those there were.
+    fn shallow(&self, code: Code, cap: &Cap, in_flight: f64, needed: f64) -> Finding {
+        let source = self.seen.in_flight.map_or(Source::LittlesLaw, |known| known.source);
+        self.finding(code, Severity::Advice)
+            .with(Quantity::CapIops, cap.iops, Source::Model)
+            .with(Quantity::InFlightAchieved, in_flight, source)
+            .with(Quantity::InFlightNeeded, needed, Source::LittlesLaw)
+    }
+
     fn in_flight(&self) -> Option<f64> {
         Some(self.seen.in_flight()?.value())
+    }
+
+    /// Whether requests took longer than the volume takes without queueing.
+    fn waited(&self, alone_ns: f64) -> bool {
+        self.seen.latency_ns.is_some_and(|latency| latency.value() > WAITED * alone_ns)
+    }
+
+    /// Whether a device counted, without a break, requests that took longer than that: not even bursts explain it.
+    fn is_slow_without_bursts(&self) -> bool {
+        let never_idle = self.seen.busy.is_some_and(|busy| busy.value() >= NEVER_IDLE);
+        self.is_counted() && never_idle && self.volume.alone_ns.is_some_and(|alone_ns| self.waited(alone_ns))
+    }
+
+    /// Whether it rests on a device's counters of some interval.
+    fn is_counted(&self) -> bool {
+        self.seen.is_counted() && !self.seen.since_boot
     }
 
     fn per_worker(&self, total: f64) -> u64 {
@@ -157,11 +188,13 @@ pub(super) fn shared(case: &Case<'_, '_>) -> Option<Finding> {
 pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
     let cap = case.volume.binding().filter(|cap| case.iops < (1.0 - REACHED) * cap.iops)?;
     let (in_flight, alone_ns) = (case.in_flight()?, case.volume.alone_ns?);
+    if case.is_counted() {
+        return asked_for_too_few(case, cap, in_flight, alone_ns);
+    }
     // What is measured tells more than the model: the time of one operation as it was, times the rate there could be.
     let latency_ns = case.seen.latency_ns.map_or(alone_ns, |latency| latency.value());
     let needed = cap.iops * latency_ns / 1e9;
-    let queueing = latency_ns > 1.5 * alone_ns;
-    if queueing || in_flight >= (1.0 - REACHED) * needed || !case.seen.closed {
+    if case.waited(alone_ns) || in_flight >= (1.0 - REACHED) * needed || !case.seen.closed {
         return None;
     }
     let iodepth = case.per_worker(ENOUGH * needed);
@@ -170,15 +203,53 @@ pub(super) fn too_shallow(case: &Case<'_, '_>) -> Option<Finding> {
         _ => Remedy::RaiseDepth { iodepth },
     };
     let finding = case
-        .finding(Code::QueueTooShallow, Severity::Advice)
-        .with(Quantity::CapIops, cap.iops, Source::Model)
-        .with(Quantity::InFlightAchieved, in_flight, Source::LittlesLaw)
-        .with(Quantity::InFlightNeeded, needed, Source::LittlesLaw)
+        .shallow(Code::QueueTooShallow, cap, in_flight, needed)
         .with(Quantity::ServiceMean, latency_ns, case.seen.latency_ns.map_or(Source::Model, |latency| latency.source))
         .with_told(Quantity::InFlightPossible, case.seen.depth.map(|depth| (depth.value(), depth.source)))
         .remedy(remedy)
         .counterfactual((case.volume.at)((iodepth * case.seen.workers.unwrap_or(1).max(1)) as f64));
     Some(finding)
+}
+
+/// The same of a device's counters: no queue was to be kept full, so the application had no more to ask for, or asks for
+/// too few at a time.
+fn asked_for_too_few(case: &Case<'_, '_>, cap: &Cap, in_flight: f64, alone_ns: f64) -> Option<Finding> {
+    let (seen, latency) = (case.seen, case.seen.latency_ns);
+    // Requests that waited say nothing of the time of one.
+    let waited = case.waited(alone_ns);
+    let latency_ns = latency.filter(|_| !waited).map_or(alone_ns, |latency| latency.value());
+    let needed = cap.iops * latency_ns / 1e9;
+    if in_flight >= (1.0 - REACHED) * needed || case.is_slow_without_bursts() {
+        return None;
+    }
+    let of = |known: crate::Known| (known.value(), known.source);
+    let source = latency.filter(|_| !waited).map_or(Source::Model, |latency| latency.source);
+    let wanted = whole(ENOUGH * needed);
+    let reads = seen.read_share.is_none_or(|share| share >= 0.5);
+    let finding = case
+        .shallow(Code::QueueTooShallow, cap, in_flight, needed)
+        .with(Quantity::ServiceMean, latency_ns, source)
+        .with_told(Quantity::LatencyMean, latency.map(of))
+        .with_told(Quantity::BusyShare, seen.busy.map(of))
+        .with_known(Quantity::HostCpuShare, seen.host_cpu, Source::Iostat)
+        .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
+        .counterfactual((case.volume.at)(wanted as f64));
+    Some(finding)
+}
+
+/// Enough in flight on average, in bursts with nothing in flight between them.
+pub(super) fn uneven(case: &Case<'_, '_>) -> Option<Finding> {
+    let cap = case.volume.binding().filter(|cap| case.is_counted() && case.iops < (1.0 - REACHED) * cap.iops)?;
+    let (in_flight, alone_ns, latency) = (case.in_flight()?, case.volume.alone_ns?, case.seen.latency_ns?);
+    let busy = case.seen.busy.filter(|busy| busy.value() < NEVER_IDLE)?;
+    let needed = cap.iops * alone_ns / 1e9;
+    (case.waited(alone_ns) && in_flight >= (1.0 - REACHED) * needed).then(|| {
+        case.shallow(Code::QueueNotFilled, cap, in_flight, needed)
+            .with(Quantity::ServiceMean, alone_ns, Source::Model)
+            .with(Quantity::LatencyMean, latency.value(), latency.source)
+            .with(Quantity::BusyShare, busy.value(), busy.source)
+            .with_known(Quantity::HostCpuShare, case.seen.host_cpu, Source::Iostat)
+    })
 }
 
 /// A queue far deeper than the knee: the latency is that of waiting.
@@ -248,7 +319,8 @@ pub(super) fn below(case: &Case<'_, '_>) -> Option<Finding> {
     let expected = (case.volume.at)(case.in_flight()?)?;
     // A queue that holds up each operation for longer than the volume would.
     let slower = case.seen.latency_ns.is_some_and(|latency| latency.value() > expected.latency_ns / SHORT);
-    (case.seen.closed && slower && case.iops < SHORT * expected.iops).then(|| {
+    let kept_full = case.seen.closed && slower || case.is_slow_without_bursts();
+    (kept_full && case.iops < SHORT * expected.iops).then(|| {
         case.finding(Code::BelowExpectation, Severity::Warning)
             .with(Quantity::InFlightAchieved, expected.in_flight, Source::LittlesLaw)
             .with(Quantity::ExpectedIops, expected.iops, Source::Model)

@@ -1,5 +1,6 @@
 //! `fathom explain`: what limited a result, whoever measured it, and what to change.
 
+pub(crate) mod args;
 mod expected;
 pub(crate) mod open;
 
@@ -7,19 +8,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use analyse::{
-    Expectation, Explanation, Known, Observation, Point, Source, explain_job, explain_observation, explain_together,
+    Database, Expectation, Explanation, Known, Observation, Point, Source, explain_job, explain_observation,
+    explain_together,
 };
 use job::{Diagnostic, Severity};
 use record::{Claim, Input, InputError, Iostat, Parts, Run};
 use report::Explained;
 
-use crate::args::{ExplainOptions, PageFormat};
+use crate::args::PageFormat;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{DOCUMENTS, Output, deliver_and_say, say};
 use crate::recall::{is_file, recall_all};
 use crate::signals::Signals;
 use crate::terminal::Terminal;
+use args::ExplainOptions;
 use expected::Expected;
 
 /// Reads everything, then explains it.
@@ -56,6 +59,7 @@ struct Words {
     unreadable: Vec<Diagnostic>,
     claims: Vec<(String, Claim)>,
     expected: Option<(String, Expected)>,
+    database: Option<Database>,
 }
 
 impl Words {
@@ -95,7 +99,8 @@ impl Words {
             }
         }
         if problems.is_empty() {
-            return Ok(Self { inputs, unreadable, claims, expected });
+            let database = options.database.map(Database::from);
+            return Ok(Self { inputs, unreadable, claims, expected, database });
         }
         diagnostics::print(&problems);
         Err(exit)
@@ -107,7 +112,7 @@ impl Words {
         let said = claims.reduce(|said, more| said.completed_by(&more)).unwrap_or_default();
         let vcpus = self.expected.as_ref().and_then(|(_, volume)| volume.vcpus());
         let cpus = vcpus.map(|cpus| Known::exact(cpus, Source::Model));
-        Observation { cpus: said.cpus.or(cpus), ..said }
+        Observation { cpus: said.cpus.or(cpus), database: self.database, ..said }
     }
 }
 
@@ -132,7 +137,10 @@ fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), open::Unope
     let Parts { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(refused)?;
     let is_alone = parts.len() == 1;
     let named = parts.into_iter().enumerate().map(|(index, part)| {
-        let of_several = || format!("{name}#{} (line {})", index + 1, part.line);
+        let of_several = || match &part.input {
+            Input::Run(run) if run.repeat.is_some() => format!("{name}#{}", index + 1),
+            _ => format!("{name}#{} (line {})", index + 1, part.line),
+        };
         (if is_alone { name.clone() } else { of_several() }, part.input)
     });
     let left_out = |error: InputError| Diagnostic { severity: Severity::Warning, ..error.into() };
@@ -154,7 +162,7 @@ impl Explainer<'_> {
         // A claim beside inputs is about the load they are of: what it leaves open they tell.
         let first = inputs.first().map(|(_, input)| first_observation(input).completed_by(&self.said));
         for (text, claim) in claims {
-            let mut seen = Observation::of_claim(claim);
+            let mut seen = Observation { database: self.words.database, ..Observation::of_claim(claim) };
             if let Some(first) = &first {
                 if seen.iops.is_none() {
                     continue;

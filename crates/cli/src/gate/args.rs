@@ -33,10 +33,10 @@ pub(crate) struct GateOptions {
     #[arg(value_name = "RUN")]
     pub(super) run: String,
     /// What is expected: read.iops>=150k; may be repeated
-    #[arg(long, value_name = "EXPECTATION")]
+    #[arg(long, alias = "assert", value_name = "EXPECTATION")]
     pub(super) expect: Vec<String>,
     /// Expectations of FILE, one on each line, with comments after #; may be repeated
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "assert-file", value_name = "FILE")]
     pub(super) expect_file: Vec<PathBuf>,
     /// What shares are of: a run, or repeats with commas between
     #[arg(long, value_name = "RUN")]

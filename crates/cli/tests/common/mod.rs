@@ -276,6 +276,10 @@ pub(crate) enum Need {
     PythonYaml,
     /// Debian packages can be built.
     Debhelper,
+    /// git is installed.
+    Git,
+    /// Scripts can be checked.
+    Shellcheck,
 }
 
 /// Whether a need is met; says that a test is skipped if not.
@@ -312,6 +316,8 @@ pub(crate) fn met(need: Need) -> bool {
         Need::Zsh if !runs("zsh", "--version") => "zsh is not installed",
         Need::Fish if !runs("fish", "--version") => "fish is not installed",
         Need::PythonYaml if !runs("/usr/bin/python3", "-cimport yaml") => "python3-yaml is not installed",
+        Need::Git if !runs("/usr/bin/git", "--version") => "git is not installed",
+        Need::Shellcheck if !runs("/usr/bin/shellcheck", "--version") => "shellcheck is not installed",
         // Outside a package `dh --version` is an error.
         Need::Debhelper
             if !runs("dpkg-buildpackage", "--version") || Command::new("dh").arg("--version").output().is_err() =>

@@ -6,7 +6,7 @@ use super::{Scratch, fathom, run};
 pub(crate) const LOAD: &str = "--name=reads --rw=randread --bs=4k --iodepth=4 --runtime=60 --time_based";
 
 /// A volume whose latency scatters around this median.
-fn disk(scratch: &Scratch, median_us: u32) -> String {
+pub(crate) fn disk(scratch: &Scratch, median_us: u32) -> String {
     let law =
         format!("{{ law = \"log-normal\", shift_us = 0, median_us = {median_us}, sigma = 0.4, most_us = 50_000 }}");
     let text = format!(

@@ -8,6 +8,7 @@ mod lint;
 mod recipes;
 mod shells;
 mod spoken;
+mod workflow;
 
 use std::path::{Path, PathBuf};
 

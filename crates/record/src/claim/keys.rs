@@ -1,4 +1,4 @@
-//! What can be claimed.
+//! What can be claimed: keys of Fathom's own, and columns of `iostat -x` by their names.
 
 /// A key of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,12 +27,55 @@ pub(super) enum Key {
     Time,
     /// Which operations.
     Rw,
+    /// A column of `iostat -x` that has no key of its own.
+    Column(Column),
+}
+
+/// What a column of `iostat -x` counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Column {
+    /// Reads per second.
+    ReadRate,
+    /// Writes per second.
+    WriteRate,
+    /// Bytes read per second.
+    ReadBytes,
+    /// Bytes written per second.
+    WriteBytes,
+    /// Mean time of a read.
+    ReadWait,
+    /// Mean time of a write.
+    WriteWait,
+    /// Mean size of a read.
+    ReadSize,
+    /// Mean size of a write.
+    WriteSize,
+    /// Mean size of a request of any kind.
+    Size,
+    /// Requests in flight on average.
+    InFlight,
+    /// The fraction of time with at least one request in flight.
+    Busy,
+}
+
+/// A key as it was written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Named {
+    pub(super) key: Key,
+    /// The unit of a value without one, where the name tells it: iostat's columns are printed without units.
+    pub(super) bare: Option<&'static str>,
+}
+
+impl From<Key> for Named {
+    fn from(key: Key) -> Self {
+        Self { key, bare: None }
+    }
 }
 
 /// Names, the one that is printed first.
 const NAMES: &[(Key, &[&str])] = &[
     (Key::Iops, &["iops"]),
-    (Key::Latency, &["lat", "latency", "mean", "clat", "await"]),
+    (Key::Latency, &["lat", "latency", "mean", "clat"]),
     (Key::Depth, &["qd", "iodepth", "depth", "queue"]),
     (Key::Jobs, &["jobs", "numjobs", "threads"]),
     (Key::BlockSize, &["bs", "blocksize"]),
@@ -44,27 +87,57 @@ const NAMES: &[(Key, &[&str])] = &[
     (Key::Rw, &["rw"]),
 ];
 
+/// Columns of `iostat -x` of sysstat 10 to 12, as its manual page describes them: name, meaning, unit. Sizes and rates in
+/// kB and MB are binary there. The name that is printed stands first.
+const COLUMNS: &[(&str, Key, &str)] = &[
+    ("r/s", Key::Column(Column::ReadRate), ""),
+    ("w/s", Key::Column(Column::WriteRate), ""),
+    ("rkB/s", Key::Column(Column::ReadBytes), "KiB"),
+    ("rMB/s", Key::Column(Column::ReadBytes), "MiB"),
+    ("wkB/s", Key::Column(Column::WriteBytes), "KiB"),
+    ("wMB/s", Key::Column(Column::WriteBytes), "MiB"),
+    ("r_await", Key::Column(Column::ReadWait), "ms"),
+    ("w_await", Key::Column(Column::WriteWait), "ms"),
+    ("await", Key::Latency, "ms"),
+    ("rareq-sz", Key::Column(Column::ReadSize), "KiB"),
+    ("wareq-sz", Key::Column(Column::WriteSize), "KiB"),
+    ("areq-sz", Key::Column(Column::Size), "KiB"),
+    ("avgrq-sz", Key::Column(Column::Size), "sectors"),
+    ("aqu-sz", Key::Column(Column::InFlight), ""),
+    ("avgqu-sz", Key::Column(Column::InFlight), ""),
+    ("%util", Key::Column(Column::Busy), "%"),
+    ("util", Key::Column(Column::Busy), "%"),
+    ("tps", Key::Iops, ""),
+];
+
 impl Key {
     /// The key of a name, or what to write instead.
-    pub(super) fn named(name: &str) -> Result<Self, String> {
+    pub(super) fn named(name: &str) -> Result<Named, String> {
         let lower = name.to_ascii_lowercase();
         if let Some((key, _)) = NAMES.iter().find(|(_, names)| names.contains(&lower.as_str())) {
-            return Ok(*key);
+            return Ok((*key).into());
+        }
+        if let Some((_, key, unit)) = COLUMNS.iter().find(|(column, _, _)| column.eq_ignore_ascii_case(name)) {
+            return Ok(Named { key: *key, bare: Some(unit) });
         }
         if let Some(digits) = lower.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
             let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
             let percent =
                 digits.parse().ok().filter(|percent| plain && (0.0..100.0).contains(percent) && *percent > 0.0);
             return percent
-                .map(Self::Percentile)
+                .map(|percent| Self::Percentile(percent).into())
                 .ok_or_else(|| "name a percentile below 100: `p99`, `p99.9`".to_owned());
         }
-        let words = NAMES.iter().flat_map(|(_, names)| names.iter().copied());
+        let columns = COLUMNS.iter().map(|(column, _, _)| *column);
+        let words = NAMES.iter().flat_map(|(_, names)| names.iter().copied()).chain(columns);
         Err(match units::closest(&lower, words) {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 let names: Vec<&str> = NAMES.iter().map(|(_, names)| names[0]).collect();
-                format!("the keys are {} and percentiles such as p99", names.join(", "))
+                format!(
+                    "the keys are {}, percentiles such as p99, and columns of `iostat -x` such as r_await and aqu-sz",
+                    names.join(", ")
+                )
             }
         })
     }
@@ -74,6 +147,8 @@ impl Key {
         if let Self::Percentile(percent) = self {
             return format!("p{percent}");
         }
-        NAMES.iter().find(|(key, _)| *key == self).map_or_else(String::new, |(_, names)| names[0].to_owned())
+        let named = NAMES.iter().find(|(key, _)| *key == self).map(|(_, names)| names[0]);
+        let column = || COLUMNS.iter().find(|(_, key, _)| *key == self).map(|(column, _, _)| *column);
+        named.or_else(column).unwrap_or_default().to_owned()
     }
 }

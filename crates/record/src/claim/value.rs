@@ -1,5 +1,6 @@
 //! The value of a figure: numbers with units, ranges, approximations.
 
+use super::keys::{Column, Named};
 use super::{Claimed, Key};
 use crate::FigureQuantity;
 
@@ -96,6 +97,16 @@ const BANDWIDTH: &[(&str, Unit)] = &[
 ];
 const SHARE: &[(&str, Unit)] = &[("%", decimal(0.01)), ("", decimal(1.0))];
 const PLAIN: &[(&str, Unit)] = &[("", decimal(1.0))];
+const PERCENT: &[(&str, Unit)] = &[("%", decimal(0.01))];
+/// Sizes of requests as a device sees them; a sector is 512 bytes wherever the kernel counts them.
+const REQUEST: &[(&str, Unit)] = &[
+    ("B", decimal(1.0)),
+    ("sectors", decimal(512.0)),
+    ("kB", binary(1)),
+    ("k", binary(1)),
+    ("KiB", binary(1)),
+    ("MiB", binary(2)),
+];
 
 /// The units in which a figure's values are written: name and factor.
 pub(crate) fn figure_units(quantity: FigureQuantity) -> impl Iterator<Item = (&'static str, f64)> {
@@ -108,7 +119,8 @@ pub(crate) fn figure_units(quantity: FigureQuantity) -> impl Iterator<Item = (&'
 }
 
 /// Reads the value of a key; `span` is its column and its length.
-pub(super) fn read(key: Key, text: &str, span: (usize, usize)) -> Result<Value, Fault> {
+pub(super) fn read(named: Named, text: &str, span: (usize, usize)) -> Result<Value, Fault> {
+    let key = named.key;
     if key == Key::Rw {
         let known = RW.iter().find(|(name, _)| *name == text.to_ascii_lowercase());
         return known.map(|(_, name)| Value::Word(name)).ok_or_else(|| {
@@ -121,7 +133,7 @@ pub(super) fn read(key: Key, text: &str, span: (usize, usize)) -> Result<Value, 
         Some(rest) => (true, rest.trim_start()),
         None => (false, text),
     };
-    let (min, max) = range(key, body)?;
+    let (min, max) = range(named, body)?;
     if min.value > max.value {
         return Err((format!("the range `{text}` ends before it begins"), "write the lesser value first".to_owned()));
     }
@@ -152,18 +164,19 @@ struct Number {
 }
 
 /// A value, or two with `-` or `..` between them; a unit behind the second one is that of both.
-fn range(key: Key, text: &str) -> Result<(Number, Number), Fault> {
+fn range(named: Named, text: &str) -> Result<(Number, Number), Fault> {
     let parts = text.split_once("..").or_else(|| text.split_once(['-', '–']));
     let Some((first, second)) = parts.map(|(first, second)| (first.trim(), second.trim())) else {
-        return number(key, text, text).map(|number| (number, number));
+        return number(named, text, text).map(|number| (number, number));
     };
     let unit = second.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
     let bare = first.ends_with(|c: char| c.is_ascii_digit());
     let first = if bare && !unit.is_empty() { format!("{first}{unit}") } else { first.to_owned() };
-    Ok((number(key, &first, text)?, number(key, second, text)?))
+    Ok((number(named, &first, text)?, number(named, second, text)?))
 }
 
-fn number(key: Key, text: &str, whole: &str) -> Result<Number, Fault> {
+fn number(named: Named, text: &str, whole: &str) -> Result<Number, Fault> {
+    let key = named.key;
     let (units, example) = units_of(key);
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = (&text[..end], text[end..].trim());
@@ -173,9 +186,12 @@ fn number(key: Key, text: &str, whole: &str) -> Result<Number, Fault> {
         return Err((format!("`{whole}` is not a number"), format!("write it as `{example}`")));
     };
     let bare = match key {
-        Key::Bandwidth => unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps")).unwrap_or(unit),
+        Key::Bandwidth | Key::Column(Column::ReadBytes | Column::WriteBytes) => {
+            unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps")).unwrap_or(unit)
+        }
         _ => unit,
     };
+    let bare = if bare.is_empty() { named.bare.unwrap_or(bare) } else { bare };
     let Some((_, unit)) = units.iter().find(|(name, _)| *name == bare) else {
         return Err(unknown_unit(key, digits, unit, example));
     };
@@ -195,6 +211,12 @@ fn units_of(key: Key) -> (&'static [(&'static str, Unit)], &'static str) {
         Key::Bandwidth => (BANDWIDTH, "40MiB/s"),
         Key::ReadShare => (SHARE, "70%"),
         Key::Depth | Key::Jobs | Key::Cpus | Key::Vcpus | Key::Rw => (PLAIN, "4"),
+        Key::Column(Column::ReadRate | Column::WriteRate) => (COUNT, "3500"),
+        Key::Column(Column::ReadBytes | Column::WriteBytes) => (BANDWIDTH, "28000"),
+        Key::Column(Column::ReadWait | Column::WriteWait) => (&TIME[..10], "1.25"),
+        Key::Column(Column::ReadSize | Column::WriteSize | Column::Size) => (REQUEST, "8.00"),
+        Key::Column(Column::InFlight) => (PLAIN, "3.5"),
+        Key::Column(Column::Busy) => (PERCENT, "42.5"),
     }
 }
 
@@ -224,7 +246,9 @@ fn unknown_unit(key: Key, digits: &str, unit: &str, example: &str) -> Fault {
 /// What no such figure can be.
 fn check(key: Key, text: &str, min: Number, max: Number) -> Result<(), Fault> {
     let whole = matches!(key, Key::Depth | Key::Jobs | Key::Vcpus | Key::BlockSize);
-    if min.value <= 0.0 && key != Key::ReadShare {
+    // A column of iostat has zeros for what a device did not do.
+    let may_be_zero = key == Key::ReadShare || matches!(key, Key::Column(_));
+    if min.value <= 0.0 && !may_be_zero {
         return Err((format!("`{}` of nothing says nothing", key.name()), "leave it out".to_owned()));
     }
     if key == Key::ReadShare && max.value > 1.0 {

@@ -73,6 +73,8 @@ fn goes_on(before: &Run, later: &Run) -> bool {
     };
     let times_known = before.taken_unix_ms > 0 && passed_ms > 0.0;
     times_known
+        // Repeats are runs of their own, however short.
+        && before.repeat == later.repeat
         && before.tool == later.tool
         && before.globals == later.globals
         && before.jobs.len() == later.jobs.len()

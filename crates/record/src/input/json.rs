@@ -30,6 +30,7 @@ enum Kind {
     Fio,
     Iostat,
     Record,
+    Repeats,
     Unknown,
 }
 
@@ -60,6 +61,7 @@ fn kind_of(document: &str) -> Kind {
         "fio version" => Kind::Fio,
         "sysstat" => Kind::Iostat,
         "schema" => Kind::Record,
+        "fathom_repeats" => Kind::Repeats,
         _ => Kind::Unknown,
     };
     let body = document.trim_start().strip_prefix('{').unwrap_or_default().trim_start();
@@ -75,8 +77,16 @@ fn kind_of(document: &str) -> Kind {
     }
 }
 
-pub(super) fn read(text: &Text, document: Document) -> Result<Input, InputError> {
+/// All that a document holds: one input, or the runs of a series of repeats.
+pub(super) fn read(text: &Text, document: Document) -> Result<Vec<Input>, InputError> {
     let body = &text.whole[text.start_of(document.line)..text.start_of(document.end)];
+    match document.kind {
+        Kind::Repeats => repeats(text, document, body),
+        _ => one(text, document, body).map(|input| vec![input]),
+    }
+}
+
+fn one(text: &Text, document: Document, body: &str) -> Result<Input, InputError> {
     let run = |run| Input::Run(Box::new(run));
     match document.kind {
         Kind::Fio => fio::from_document(body).map(run).map_err(|error| fault(text, document.lines(), &error, FIO)),
@@ -84,8 +94,37 @@ pub(super) fn read(text: &Text, document: Document) -> Result<Input, InputError>
         Kind::Iostat => {
             iostat::read_json(text, document.lines()).and_then(|iostat| few_devices(text, iostat)).map(Input::Iostat)
         }
-        Kind::Unknown => Err(unknown(text, document, body)),
+        Kind::Repeats | Kind::Unknown => Err(unknown(text, document, body)),
     }
+}
+
+/// What `--repeat` writes, as far as it is needed here.
+#[derive(Deserialize)]
+struct Repeats {
+    fathom_repeats: u32,
+    series: Vec<Series>,
+}
+
+#[derive(Deserialize)]
+struct Series {
+    runs: Vec<Value>,
+}
+
+/// The version of that document which is read.
+const REPEATS: u32 = 1;
+
+fn repeats(text: &Text, document: Document, body: &str) -> Result<Vec<Input>, InputError> {
+    let read: Repeats =
+        serde_json::from_str(body.trim_end()).map_err(|error| fault(text, document.lines(), &error, REPEATED))?;
+    if read.fathom_repeats > REPEATS {
+        let what = format!("repeats of version {}, and this program reads version {REPEATS}", read.fathom_repeats);
+        return Err(text.fault(document.line, "", what, "read it with the program that wrote it"));
+    }
+    let runs: Vec<&Value> = read.series.iter().flat_map(|series| &series.runs).collect();
+    if runs.is_empty() {
+        return Err(text.fault(document.line, "", "there is no run in this series of repeats", REPEATED));
+    }
+    runs.into_iter().map(|run| record(text, document, &run.to_string()).map(|run| Input::Run(Box::new(run)))).collect()
 }
 
 /// What says that there was more of the same run.
@@ -97,6 +136,7 @@ pub(super) fn last_of(count: usize, line: usize) -> Note {
 }
 
 const FIO: &str = "run fio again with `--output-format=json --output=FILE`";
+const REPEATED: &str = "make a new one: `fathom run JOB --repeat 3 -o FILE.json`";
 const RECORD: &str = "make a new record: `fathom run JOB -o FILE.json`";
 
 fn record(text: &Text, document: Document, body: &str) -> Result<Run, InputError> {

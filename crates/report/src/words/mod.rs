@@ -4,12 +4,14 @@ use analyse::{Code, Explanation, Finding, Quantity, Remedy};
 use record::{JobResult, Unchecked};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
+mod databases;
 mod figures;
 mod pages;
 mod run;
 mod verified;
 mod volume;
 
+pub(crate) use databases::{Setting, settings};
 pub use pages::findings_markdown;
 pub(crate) use verified::{verified, verified_tone};
 
@@ -24,11 +26,13 @@ pub(crate) struct About<'a> {
     pub unchecked: Option<Unchecked>,
     /// Whether it verifies.
     pub verify: bool,
+    /// Whether it is a device or a claim, which has no job options to set.
+    pub observed: bool,
 }
 
 impl Default for About<'_> {
     fn default() -> Self {
-        Self { engine: "the engine", path: "the file", unchecked: None, verify: false }
+        Self { engine: "the engine", path: "the file", unchecked: None, verify: false, observed: false }
     }
 }
 
@@ -36,13 +40,14 @@ impl<'a> From<&'a JobResult> for About<'a> {
     fn from(job: &'a JobResult) -> Self {
         let path = job.evidence.targets.first().map_or(Self::default().path, |target| target.path.as_str());
         let unchecked = job.verified.as_ref().and_then(|verified| verified.unchecked);
-        Self { engine: &job.declared.engine, path, unchecked, verify: job.declared.verify }
+        Self { engine: &job.declared.engine, path, unchecked, verify: job.declared.verify, observed: false }
     }
 }
 
 impl<'a> From<&'a Explanation> for About<'a> {
     fn from(explanation: &'a Explanation) -> Self {
-        Self { engine: explanation.engine.as_deref().unwrap_or(Self::default().engine), ..Self::default() }
+        let engine = explanation.engine.as_deref();
+        Self { engine: engine.unwrap_or(Self::default().engine), observed: engine.is_none(), ..Self::default() }
     }
 }
 
@@ -156,11 +161,13 @@ fn statement(finding: &Finding, about: About<'_>) -> String {
         ),
         Code::EngineNotAsynchronous => run::not_asynchronous(figures, about.engine),
         Code::RateNotReached => format!("{}, and the queue was not the reason.", run::rate_missed(figures)),
-        Code::QueueTooShallow => match figures.has(Quantity::CapIops) {
-            true => volume::too_shallow(figures),
-            false => run::queue_too_shallow(figures),
+        Code::QueueTooShallow => match (figures.has(Quantity::CapIops), finding.remedy) {
+            (true, Some(Remedy::MoreInFlight { database, .. })) => volume::asked_for_too_few(figures, database),
+            (true, _) => volume::too_shallow(figures),
+            (false, _) => run::queue_too_shallow(figures),
         },
         Code::GeneratorCpuBound => run::cpu_bound(figures),
+        Code::QueueNotFilled if figures.has(Quantity::CapIops) => volume::uneven(figures),
         Code::QueueNotFilled => run::queue_not_filled(figures),
         Code::LatencyBound => run::latency_bound(figures),
         Code::DeviceFlat => run::device_flat(figures),
@@ -248,6 +255,8 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
         Remedy::RunLonger { runtime_s } if about.verify => {
             format!("Raise loops until it takes {runtime_s}s: each loop is verified.")
         }
+        Remedy::RunLonger { runtime_s } if about.observed => format!("Measure for {runtime_s}s."),
+        Remedy::Ramp { ramp_s } if about.observed => format!("Leave out the first {ramp_s}s."),
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
@@ -262,6 +271,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: About<'_>) -> String {
             bytes.div_ceil(1024)
         ),
         Remedy::GrowVolume { bytes } => format!("Grow the volume to {}.", volume::size_words(bytes as f64)),
+        Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
         Remedy::Percentiles => "Look at percentiles (p50, p99, p99.9) beside it.".to_owned(),
         Remedy::Doctor => "Look at the host with `fathom doctor`.".to_owned(),
     }
@@ -356,6 +366,7 @@ mod tests {
             Remedy::Percentiles,
             Remedy::Doctor,
             Remedy::SeparateResults,
+            Remedy::MoreInFlight { in_flight: 16, reads: true, database: None },
         ];
         // A match, so that no remedy is added without a place in the list above.
         let place = |remedy: &Remedy| match remedy {
@@ -378,6 +389,7 @@ mod tests {
             Remedy::Percentiles => 16,
             Remedy::Doctor => 17,
             Remedy::SeparateResults => 18,
+            Remedy::MoreInFlight { .. } => 19,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

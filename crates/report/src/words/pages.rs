@@ -344,8 +344,12 @@ fn load(code: Code) -> Entry {
         ),
         Code::QueueTooShallow => of(
             "The queue is too shallow",
-            "a rate, or the limit of the expected volume, takes more in flight than there was",
-            "In flight = rate x time: raise the depth to rate x mean latency.",
+            "a rate, or the limit of the expected volume, takes more in flight than there was; of `iostat` that is the mean \
+             over the reports, and nothing is said of reports since the boot, or where requests took 1.5 times the \
+             volume's latency although the device was never idle",
+            "In flight = rate x time: raise the depth to rate x mean latency. Of a device under a database: the database \
+             does not ask for more; `--database NAME` prints the settings that decide it \
+             ([my database is slow](slow-database.md)).",
         ),
         Code::GeneratorCpuBound => of(
             "The generator's processor was busy",
@@ -365,8 +369,10 @@ fn load(code: Code) -> Entry {
         ),
         Code::QueueNotFilled => of(
             "The queue was not kept full",
-            "less than 80 % of the depth was in flight (40 % where the device counted it)",
-            "The generator could not keep up, or idled between operations.",
+            "less than 80 % of the depth was in flight (40 % where the device counted it), or a device was idle for 10 % of \
+             the time and more, between bursts with enough in flight on average for the limit of the expected volume",
+            "The generator could not keep up, or idled between operations. Under a database: queries compute between their \
+             reads, or checkpoints write in bursts.",
         ),
         Code::LatencyBound => of(
             "Bound by latency",

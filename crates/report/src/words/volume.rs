@@ -1,9 +1,9 @@
 //! Findings about figures that are held against a volume.
 
-use analyse::{Code, Finding, Quantity, Remedy};
+use analyse::{Code, Database, Finding, Quantity, Remedy};
 use units::{Bytes, count, grouped, significant};
 
-use super::{Figures, subject, whole_number};
+use super::{Figures, databases, subject, whole_number};
 
 pub(super) fn cap(finding: &Finding, figures: &Figures<'_>) -> String {
     let what = match finding.code {
@@ -105,6 +105,58 @@ pub(super) fn too_shallow(figures: &Figures<'_>) -> String {
         figures.count(Quantity::CapIops),
         whole_number(figures.value(Quantity::InFlightNeeded))
     )
+}
+
+/// From here on a part of a host counts as busy all the time.
+const BUSY: f64 = 0.9;
+
+/// Why requests take longer than one alone, as far as averages tell.
+const WAITED: &str = "they came in bursts and waited for each other, or the volume is slower than expected";
+
+/// Against a volume, of a device's counters.
+pub(super) fn asked_for_too_few(figures: &Figures<'_>, database: Option<Database>) -> String {
+    let mut text = format!(
+        "{} in flight on average, {} needed for {} IOPS at {}: {} does not ask for more.",
+        significant(figures.value(Quantity::InFlightAchieved), 3),
+        whole_number(figures.value(Quantity::InFlightNeeded)),
+        figures.count(Quantity::CapIops),
+        figures.time(Quantity::ServiceMean),
+        database.map_or("the application", databases::name)
+    );
+    if figures.has(Quantity::BusyShare) && figures.value(Quantity::BusyShare) < BUSY {
+        text.push_str(&format!(" For {} of the time nothing was in flight.", idle(figures)));
+    }
+    if figures.value(Quantity::LatencyMean) > 1.5 * figures.value(Quantity::ServiceMean) {
+        let took = figures.time(Quantity::LatencyMean);
+        text.push_str(&format!(" Requests took {took}: {WAITED}."));
+    }
+    text + &processors(figures)
+}
+
+/// Enough in flight on average, but not all the time.
+pub(super) fn uneven(figures: &Figures<'_>) -> String {
+    format!(
+        "{} in flight on average are enough for {} IOPS, but there were {}. Requests took {}: {WAITED}. For {} of the time \
+         nothing was in flight.{}",
+        significant(figures.value(Quantity::InFlightAchieved), 3),
+        figures.count(Quantity::CapIops),
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::LatencyMean),
+        idle(figures),
+        processors(figures)
+    )
+}
+
+fn idle(figures: &Figures<'_>) -> String {
+    units::percent(1.0 - figures.value(Quantity::BusyShare))
+}
+
+fn processors(figures: &Figures<'_>) -> String {
+    if figures.value(Quantity::HostCpuShare) < BUSY {
+        return String::new();
+    }
+    let used = figures.share(Quantity::HostCpuShare);
+    format!(" {used} of processor time was in use: the processors may be the limit, not the volume.")
 }
 
 pub(super) fn beyond_knee(figures: &Figures<'_>) -> String {

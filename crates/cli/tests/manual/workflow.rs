@@ -1,0 +1,225 @@
+//! The scripts of the GitHub action, carried out: with a repository of their own, a release on the disk, and a `gh` that
+//! writes down what it is asked for.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Outcome, Scratch, require, run};
+use crate::{files_below, text_of, top};
+
+/// A folder to work in, with programs of its own before those of the system.
+struct Place {
+    scratch: Scratch,
+    /// Whether `fathom` is on the PATH.
+    installed: bool,
+}
+
+impl Place {
+    fn new(installed: bool) -> Self {
+        let scratch = Scratch::new();
+        for folder in ["bin", "work", "temp"] {
+            std::fs::create_dir(scratch.path(folder)).expect("the scratch directory is writable");
+        }
+        if installed {
+            symlink(env!("CARGO_BIN_EXE_fathom"), scratch.path("bin/fathom")).expect("a link can be made");
+        }
+        Self { scratch, installed }
+    }
+
+    fn program(&self, name: &str, text: &str) {
+        let path = self.scratch.write(&format!("bin/{name}"), text);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    }
+
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.current_dir(self.scratch.path("work")).env_clear().env("FATHOM_NO_RECORD", "1");
+        command
+            .env("PATH", format!("{}:/usr/bin:/bin", self.scratch.text("bin")))
+            .env("HOME", self.scratch.text("temp"));
+        command.env("RUNNER_TEMP", self.scratch.text("temp")).env("GITHUB_PATH", self.scratch.text("path"));
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GITHUB_SHA", "0123456789");
+        command
+    }
+
+    /// Runs a script of the action.
+    fn script(&self, name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+        let mut command = self.command(top().join("packaging/github").join(name));
+        run(command.args(arguments).envs(variables.iter().copied()))
+    }
+
+    fn git(&self, words: &str) -> String {
+        run(self.command("/usr/bin/git").args(words.split(' '))).expect_code(0).stdout
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.scratch.path(&format!("work/{name}"))).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// A run on a volume that takes so many microseconds for each read: always the same volume by its name.
+    fn measure(&self, latency_us: u32, repeat: &str) -> Outcome {
+        assert!(self.installed);
+        let law = format!("{{ law = \"constant\", us = {latency_us} }}");
+        let volume = format!(
+            "[[volume]]\nid = \"disk\"\ntitle = \"A disk\"\n\
+             key.size = {{ unit = \"GiB\", default = 100, min = 1, max = 1_000 }}\n\
+             limit = [{{ name = \"volume IOPS\", iops = 1_000_000 }}]\n\
+             latency.read = {law}\nlatency.write = {law}\n"
+        );
+        self.scratch.write("work/disk.toml", volume);
+        self.scratch.write("work/job.fio", "[reads]\nrw=randread\niodepth=4\nruntime=2\ntime_based\n");
+        let arguments = "--seed 1 --bs=8k";
+        let variables = [
+            ("JOB", "job.fio"),
+            ("ON", "./disk.toml"),
+            ("REPEAT", repeat),
+            ("ARGUMENTS", arguments),
+            ("RESULTS", "results"),
+        ];
+        self.script("measure", &[], &variables).expect_code(0)
+    }
+
+    fn judge(&self, expect: &str) -> Outcome {
+        self.script("judge", &[], &[("RESULTS", "results"), ("EXPECT", expect), ("EXPECT_FILE", "")])
+    }
+}
+
+const EXPECTED: &str = "read.iops >= 3k\nread.iops >= 95%";
+
+#[test]
+fn scripts_of_the_action_are_sound_shell() {
+    let scripts: Vec<String> =
+        files_below("packaging/github").into_iter().filter(|name| !name.ends_with(".yml")).collect();
+    assert_eq!(scripts.len(), 6, "{scripts:?}");
+    for script in &scripts {
+        let path = top().join(script);
+        assert!(text_of(script).starts_with("#!/usr/bin/env bash\n"), "{script}");
+        assert!(path.metadata().expect("it is there").permissions().mode() & 0o111 == 0o111, "{script} cannot be run");
+        run(Command::new("/bin/bash").arg("-n").arg(&path)).expect_clean();
+    }
+    require!(Shellcheck);
+    run(Command::new("/usr/bin/shellcheck").args(scripts.iter().map(|script| top().join(script)))).expect_clean();
+}
+
+#[test]
+fn a_baseline_is_kept_on_a_branch_and_judges_the_next_run() {
+    require!(Git);
+    let place = Place::new(true);
+    place.git("init --quiet --bare --initial-branch=main ../origin.git");
+    place.git("init --quiet --initial-branch=main .");
+    place.git("remote add origin ../origin.git");
+    let baseline = |what: &str| {
+        let names = [("BASELINE", "branch"), ("BRANCH", "fathom-baseline"), ("NAME", "disk"), ("RESULTS", "results")];
+        place.script("baseline", &[what], &names).expect_code(0).stdout
+    };
+    // The first run has no baseline: what is relative to it is left out and said to be.
+    assert_eq!(baseline("fetch"), "There is no baseline: the branch fathom-baseline does not exist yet.\n");
+    place.measure(1_000, "3");
+    place.judge(EXPECTED).expect_code(0);
+    let summary = place.read("results/summary.md");
+    assert!(summary.contains("expectations relative to it were not judged"), "{summary}");
+    assert!(summary.contains("read.iops >= 3k") && !summary.contains("95%"), "{summary}");
+    assert!(baseline("save").starts_with("The run is the baseline of disk now"));
+    assert_eq!(place.git("-C ../origin.git ls-tree -r --name-only fathom-baseline"), "disk/run.json\n");
+    assert_eq!(place.git("status --porcelain --untracked-files=no"), "", "the work tree is as it was");
+
+    // The next run is a quarter slower: it fails against the baseline, and the page says by how much.
+    assert_eq!(baseline("fetch"), "");
+    place.measure(1_250, "3");
+    place.judge(EXPECTED).expect_code(1);
+    let summary = place.read("results/summary.md");
+    assert!(summary.contains("## Against the baseline") && summary.contains("## Expectations"), "{summary}");
+    assert!(summary.contains("-20"), "{summary}");
+    assert!(place.read("results/gate.xml").contains("failures=\"1\""));
+
+    // Another measurement has its own folder, and a second baseline follows the first.
+    let names = [("BASELINE", "branch"), ("BRANCH", "fathom-baseline"), ("NAME", "model"), ("RESULTS", "results")];
+    let none = place.script("baseline", &["fetch"], &names).expect_code(0).stdout;
+    assert_eq!(none, "There is no baseline: the branch fathom-baseline has no model/run.json yet.\n");
+    place.script("baseline", &["save"], &names).expect_code(0);
+    baseline("save");
+    assert_eq!(place.git("-C ../origin.git ls-tree -r --name-only fathom-baseline"), "disk/run.json\nmodel/run.json\n");
+    let wrong = place.script("baseline", &["fetch"], &[("BASELINE", "twig"), ("NAME", "x"), ("RESULTS", "results")]);
+    assert!(wrong.expect_code(2).stderr.contains("none, branch or artifact"));
+}
+
+#[test]
+fn a_baseline_of_another_load_is_not_compared() {
+    let place = Place::new(true);
+    place.measure(1_000, "1");
+    let record = place.scratch.path("work/results/run.json");
+    let text = std::fs::read_to_string(&record).expect("it was written").replace("\"iodepth\": 4", "\"iodepth\": 64");
+    place.measure(1_000, "1");
+    place.scratch.write("work/results/baseline.json", text);
+    place.judge(EXPECTED).expect_code(0);
+    let summary = place.read("results/summary.md");
+    assert!(summary.contains("was not compared:\n\n    fathom: the runs are not comparable"), "{summary}");
+    assert!(summary.contains("iodepth is 64 in the baseline") && summary.contains("were not judged"), "{summary}");
+}
+
+#[test]
+fn a_baseline_is_found_among_artifacts() {
+    let place = Place::new(true);
+    place.program(
+        "gh",
+        "#!/bin/sh\necho \"gh $*\" >>\"$HOME/asked\"\ncase \"$1 $2\" in\n'run list') cat \"$HOME/runs\" ;;\n\
+         'run download') mkdir -p \"$7\" && echo '{}' >\"$7/run.json\" ;;\nesac\n",
+    );
+    let names =
+        [("BASELINE", "artifact"), ("NAME", "disk"), ("RESULTS", "results"), ("WORKFLOW", "storage"), ("MAIN", "main")];
+    place.scratch.write("temp/runs", "");
+    let none = place.script("baseline", &["fetch"], &names).expect_code(0).stdout;
+    assert_eq!(none, "There is no baseline: no run of storage on main has succeeded yet.\n");
+    place.scratch.write("temp/runs", "4711\n");
+    place.script("baseline", &["fetch"], &names).expect_code(0);
+    assert_eq!(place.read("results/baseline.json"), "{}\n");
+    let asked = std::fs::read_to_string(place.scratch.path("temp/asked")).expect("it was asked");
+    assert!(asked.ends_with("gh run download 4711 --name disk --dir results/of-baseline\n"), "{asked}");
+}
+
+#[test]
+fn the_comment_of_the_run_before_is_replaced() {
+    let place = Place::new(false);
+    place.scratch.write("work/summary.md", "fine");
+    place.program("gh", "#!/bin/sh\necho \"$*\" >>\"$HOME/asked\"\ncase \"$*\" in *--edit-last*) exit 1 ;; esac\n");
+    place.script("comment", &[], &[("PULL_REQUEST", "12"), ("RESULTS", ".")]).expect_code(0);
+    let asked = std::fs::read_to_string(place.scratch.path("temp/asked")).expect("it was asked");
+    assert_eq!(asked, "pr comment 12 --edit-last --body-file ./summary.md\npr comment 12 --body-file ./summary.md\n");
+    place.program("gh", "#!/bin/sh\nexit 1\n");
+    let warned = place.script("comment", &[], &[("PULL_REQUEST", "12"), ("RESULTS", ".")]).expect_code(0).stdout;
+    assert!(warned.starts_with("::warning::"), "{warned}");
+}
+
+#[test]
+fn the_program_of_a_release_is_installed_if_its_checksum_is_right() {
+    let place = Place::new(false);
+    let machine = run(Command::new("/usr/bin/uname").arg("-m")).stdout;
+    let release = "work/owner/fathom/releases/download/v1.2.3";
+    std::fs::create_dir_all(place.scratch.path(release)).expect("the scratch directory is writable");
+    // A program that is small: what is packed is what is installed.
+    let program = place.scratch.write("temp/program", "#!/bin/sh\necho fathom 1.2.3\n");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let target = format!("{}-unknown-linux-musl", machine.trim());
+    let mut pack = place.command(top().join("packaging/github/pack"));
+    run(pack.current_dir(place.scratch.path(release)).args([&program, &target])).expect_code(0);
+    let server = format!("file://{}", place.scratch.text("work"));
+    let variables = [("VERSION", "v1.2.3"), ("REPOSITORY", "owner/fathom"), ("SERVER", server.as_str())];
+    let told = place.script("install", &[], &variables).expect_code(0).stdout;
+    assert!(told.ends_with("fathom 1.2.3\n"), "{told}");
+    let on_path = std::fs::read_to_string(place.scratch.path("path")).expect("it was written");
+    assert_eq!(on_path, format!("{}\n", place.scratch.text("temp/fathom")));
+    // One byte more, and it is refused.
+    let archive = place.scratch.path(&format!("{release}/fathom-{target}.tar.gz"));
+    let mut bytes = std::fs::read(&archive).expect("it was packed");
+    bytes.push(0);
+    std::fs::write(&archive, bytes).expect("it is ours");
+    std::fs::remove_file(place.scratch.path("path")).expect("it is ours");
+    let refused = place.script("install", &[], &variables);
+    assert_ne!(refused.code(), Some(0), "{refused:?}");
+    assert!(!place.scratch.path("path").exists());
+    // A program that is there is used as it is.
+    let there = Place::new(true);
+    there.script("install", &[], &[]).expect_code(0);
+    assert!(!there.scratch.path("path").exists());
+}

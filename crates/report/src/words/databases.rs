@@ -1,0 +1,330 @@
+//! Settings of databases that decide how many requests a volume has in flight.
+//!
+//! Each is from a document of its project, which is named with its edition. The documents were read on 2026-11-23.
+
+use analyse::{Database, Finding, Remedy};
+use serde::Serialize;
+use units::grouped;
+
+/// Which requests a setting adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Adds {
+    Reads,
+    Writes,
+    Both,
+}
+
+/// A document of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Document {
+    title: &'static str,
+    /// Its version, or the day it is of.
+    edition: &'static str,
+    url: &'static str,
+}
+
+/// One setting, or a way to use a database that has no setting for it.
+struct Entry {
+    database: Database,
+    adds: Adds,
+    name: &'static str,
+    /// What to do. `{n}` is the number of requests that should be in flight.
+    advice: &'static str,
+    document: &'static Document,
+}
+
+const PG_IO: Document = Document {
+    title: "PostgreSQL Documentation, Resource Consumption",
+    edition: "version 18",
+    url: "https://www.postgresql.org/docs/18/runtime-config-resource.html",
+};
+const PG_18: Document = Document {
+    title: "PostgreSQL 18 Release Notes",
+    edition: "2025-09-25",
+    url: "https://www.postgresql.org/docs/18/release-18.html",
+};
+const PG_WAL: Document = Document {
+    title: "PostgreSQL Documentation, Write Ahead Log",
+    edition: "version 18",
+    url: "https://www.postgresql.org/docs/18/runtime-config-wal.html",
+};
+const MYSQL_AIO: Document = Document {
+    title: "MySQL Reference Manual, Using Asynchronous I/O on Linux",
+    edition: "version 8.4",
+    url: "https://dev.mysql.com/doc/refman/8.4/en/innodb-linux-native-aio.html",
+};
+const MYSQL_THREADS: Document = Document {
+    title: "MySQL Reference Manual, Configuring the Number of Background InnoDB I/O Threads",
+    edition: "version 8.4",
+    url: "https://dev.mysql.com/doc/refman/8.4/en/innodb-performance-multiple_io_threads.html",
+};
+const MYSQL_CAPACITY: Document = Document {
+    title: "MySQL Reference Manual, Configuring InnoDB I/O Capacity",
+    edition: "version 8.4",
+    url: "https://dev.mysql.com/doc/refman/8.4/en/innodb-configuring-io-capacity.html",
+};
+const ROCKSDB_AIO: Document = Document {
+    title: "RocksDB Blog, Asynchronous IO in RocksDB",
+    edition: "2022-10-07",
+    url: "https://rocksdb.org/blog/2022/10/07/asynchronous-io-in-rocksdb.html",
+};
+const ROCKSDB_OPTIONS: Document = Document {
+    title: "RocksDB, include/rocksdb/options.h",
+    edition: "version 11.1.1",
+    url: "https://github.com/facebook/rocksdb/blob/v11.1.1/include/rocksdb/options.h",
+};
+const ETCD_HARDWARE: Document = Document {
+    title: "etcd Documentation, Hardware recommendations",
+    edition: "version 3.5",
+    url: "https://etcd.io/docs/v3.5/op-guide/hardware/",
+};
+const ETCD_FAQ: Document =
+    Document { title: "etcd Documentation, FAQ", edition: "version 3.4", url: "https://etcd.io/docs/v3.4/faq/" };
+
+const ENTRIES: &[Entry] = &[
+    Entry {
+        database: Database::PostgreSql,
+        adds: Adds::Both,
+        name: "connections",
+        advice: "a connection that follows an index has one read in flight, and one that commits waits for one flush of \
+                 the log: have {n} connections work at the same time (size of the pool, `pgbench -c`)",
+        document: &PG_18,
+    },
+    Entry {
+        database: Database::PostgreSql,
+        adds: Adds::Reads,
+        name: "effective_io_concurrency",
+        advice: "set {n} or more; the default is 16 since version 18 and 1 before. It acts on bitmap heap scans, since \
+                 version 18 on sequential scans too; no restart",
+        document: &PG_IO,
+    },
+    Entry {
+        database: Database::PostgreSql,
+        adds: Adds::Reads,
+        name: "io_method",
+        advice: "since version 18: `worker` (the default) or, in a build with liburing, `io_uring`, which needs no workers; \
+                 `sync` reads one at a time; restart",
+        document: &PG_IO,
+    },
+    Entry {
+        database: Database::PostgreSql,
+        adds: Adds::Reads,
+        name: "io_workers",
+        advice: "with io_method=worker at most this many asynchronous reads of the whole server are in flight: the default \
+                 is 3, the maximum 32; reload",
+        document: &PG_IO,
+    },
+    Entry {
+        database: Database::PostgreSql,
+        adds: Adds::Writes,
+        name: "commit_delay",
+        advice: "does not add writes, but has more transactions share one flush of the log where many commit at the same \
+                 time (default 0); what limits commits is the latency of a flush",
+        document: &PG_WAL,
+    },
+    Entry {
+        database: Database::MySql,
+        adds: Adds::Reads,
+        name: "connections",
+        advice: "asynchronous I/O serves read-ahead only: a query that misses the buffer pool waits for its own page, so \
+                 have {n} connections query at the same time",
+        document: &MYSQL_AIO,
+    },
+    Entry {
+        database: Database::MySql,
+        adds: Adds::Reads,
+        name: "innodb_read_io_threads",
+        advice: "the default is half of the processors and at least 4 (4 before version 8.4), each with up to 256 \
+                 requests; raise it where SHOW ENGINE INNODB STATUS has more than 64 pending reads for each; restart",
+        document: &MYSQL_THREADS,
+    },
+    Entry {
+        database: Database::MySql,
+        adds: Adds::Writes,
+        name: "innodb_io_capacity",
+        advice: "the rate of background flushing: set it to the IOPS of the volume that queries leave over. The default is \
+                 10000, and 200 before version 8.4; no restart",
+        document: &MYSQL_CAPACITY,
+    },
+    Entry {
+        database: Database::MySql,
+        adds: Adds::Writes,
+        name: "innodb_write_io_threads",
+        advice: "the default is 4, each with up to 256 requests; restart",
+        document: &MYSQL_THREADS,
+    },
+    Entry {
+        database: Database::RocksDb,
+        adds: Adds::Reads,
+        name: "ReadOptions::async_io",
+        advice: "reads ahead in iterators and reads the files of a MultiGet in parallel; off by default. MultiGet needs a \
+                 build with folly for it",
+        document: &ROCKSDB_AIO,
+    },
+    Entry {
+        database: Database::RocksDb,
+        adds: Adds::Reads,
+        name: "threads",
+        advice: "a Get waits for one block at a time: read from {n} threads, or ask for many keys with MultiGet",
+        document: &ROCKSDB_AIO,
+    },
+    Entry {
+        database: Database::RocksDb,
+        adds: Adds::Writes,
+        name: "max_background_jobs",
+        advice: "flushes and compactions at the same time: the default is 2; can be changed while it runs",
+        document: &ROCKSDB_OPTIONS,
+    },
+    Entry {
+        database: Database::RocksDb,
+        adds: Adds::Writes,
+        name: "max_subcompactions",
+        advice: "threads of one compaction: the default is 1, which does not split it",
+        document: &ROCKSDB_OPTIONS,
+    },
+    Entry {
+        database: Database::Etcd,
+        adds: Adds::Writes,
+        name: "latency, not depth",
+        advice: "etcd writes its log in sequence and syncs it, so that no setting puts more in flight: what counts is a \
+                 low latency of writes. 50 writes a second one after the other are enough for a small cluster, 500 are \
+                 recommended under load",
+        document: &ETCD_HARDWARE,
+    },
+    Entry {
+        database: Database::Etcd,
+        adds: Adds::Writes,
+        name: "etcd_disk_wal_fsync_duration_seconds",
+        advice: "keep its 99th percentile below 10 ms; a disk that etcd does not share with other programs helps most",
+        document: &ETCD_FAQ,
+    },
+    Entry {
+        database: Database::Etcd,
+        adds: Adds::Reads,
+        name: "memory",
+        advice: "etcd answers from memory: reads of the volume are those of a start or of another process",
+        document: &ETCD_HARDWARE,
+    },
+];
+
+/// A setting in words, for documents that programs read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Setting {
+    database: Database,
+    name: &'static str,
+    advice: String,
+    document: &'static str,
+    edition: &'static str,
+    url: &'static str,
+}
+
+impl Setting {
+    /// `io_workers: … (PostgreSQL Documentation, Resource Consumption, version 18)`.
+    pub(crate) fn line(&self) -> String {
+        format!("{}: {} ({}, {})", self.name, self.advice, self.document, self.edition)
+    }
+}
+
+/// The database's own name.
+pub(super) const fn name(database: Database) -> &'static str {
+    match database {
+        Database::PostgreSql => "PostgreSQL",
+        Database::MySql => "MySQL",
+        Database::RocksDb => "RocksDB",
+        Database::Etcd => "etcd",
+    }
+}
+
+/// Settings that do what a finding advises, where it names a database.
+pub(crate) fn settings(finding: &Finding) -> Vec<Setting> {
+    let Some(Remedy::MoreInFlight { in_flight, reads, database: Some(database) }) = finding.remedy else {
+        return Vec::new();
+    };
+    let worded = |entry: &Entry| Setting {
+        database,
+        name: entry.name,
+        advice: entry.advice.replace("{n}", &grouped(in_flight)),
+        document: entry.document.title,
+        edition: entry.document.edition,
+        url: entry.document.url,
+    };
+    entries(database, reads).map(worded).collect()
+}
+
+fn entries(database: Database, reads: bool) -> impl Iterator<Item = &'static Entry> {
+    let wanted = if reads { Adds::Reads } else { Adds::Writes };
+    ENTRIES.iter().filter(move |entry| entry.database == database && (entry.adds == wanted || entry.adds == Adds::Both))
+}
+
+/// `Keep 16 reads in flight. What decides it: in PostgreSQL connections, io_workers; in MySQL …`, of all where none is named.
+pub(super) fn more_in_flight(in_flight: u64, reads: bool, database: Option<Database>) -> String {
+    let kind = match (reads, in_flight) {
+        (true, 1) => "read",
+        (true, _) => "reads",
+        (false, 1) => "write",
+        (false, _) => "writes",
+    };
+    let named = |database: Database| {
+        let names: Vec<&str> = entries(database, reads).map(|entry| entry.name).collect();
+        format!("in {} {}", name(database), names.join(", "))
+    };
+    let keep = format!("Keep {} {kind} in flight", grouped(in_flight));
+    match database {
+        Some(database) => format!("{keep}. What decides it: {}.", named(database)),
+        None => {
+            // No setting of etcd puts more in flight.
+            let all = Database::ALL.into_iter().filter(|database| *database != Database::Etcd);
+            let all: Vec<String> = all.map(named).collect();
+            format!("{keep}. What decides it: {}. `--database NAME` prints what to set.", all.join("; "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_database_has_settings_for_reads_and_for_writes_with_a_document_each() {
+        for database in Database::ALL {
+            for reads in [true, false] {
+                assert!(entries(database, reads).count() > 0, "{database:?}, reads {reads}");
+            }
+        }
+        for entry in ENTRIES {
+            let Document { title, edition, url } = entry.document;
+            assert!(url.starts_with("https://") && !title.is_empty(), "{}", entry.name);
+            assert!(edition.chars().any(|letter| letter.is_ascii_digit()), "{}: {edition}", entry.name);
+        }
+    }
+
+    #[test]
+    fn advice_has_the_number_that_is_needed() {
+        let finding = |database| Finding {
+            code: analyse::Code::QueueTooShallow,
+            severity: analyse::Severity::Advice,
+            subject: None,
+            evidence: Vec::new(),
+            remedy: Some(Remedy::MoreInFlight { in_flight: 1600, reads: true, database }),
+            counterfactual: None,
+        };
+        let found = settings(&finding(Some(Database::PostgreSql)));
+        let names: Vec<&str> = found.iter().map(|setting| setting.name).collect();
+        assert_eq!(names, ["connections", "effective_io_concurrency", "io_method", "io_workers"]);
+        assert!(found[1].advice.starts_with("set 1,600 or more;"), "{}", found[1].advice);
+        assert!(found.iter().all(|setting| !setting.line().contains('{')));
+        assert_eq!(settings(&finding(None)), []);
+    }
+
+    /// The page for readers has what the code has.
+    #[test]
+    fn the_page_names_every_setting_and_every_document() {
+        let page = include_str!("../../../../docs/slow-database.md");
+        for entry in ENTRIES {
+            let Document { title, edition, url } = entry.document;
+            for part in [entry.name, title, edition, url] {
+                assert!(page.contains(part), "docs/slow-database.md lacks `{part}`");
+            }
+        }
+    }
+}
