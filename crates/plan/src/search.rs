@@ -3,7 +3,7 @@
 use volume::catalogue::{self, Bounds, Listed, Machine, Resolved};
 
 use crate::candidate::{Candidate, Failure, Money, Requirement, iops_per_cpu};
-use crate::judge::{Judged, burst, judge};
+use crate::judge::{Judged, burst, jitter_effect, judge, merging_effect};
 use crate::laws::Laws;
 use crate::need::{Demand, Need};
 
@@ -454,6 +454,8 @@ impl Search<'_> {
             percentile_secs: finite(
                 time.and_then(|judged| if bounded { judged.percentile_secs } else { judged.percentile_alone_secs }),
             ),
+            jitter: demand.zip(time).and_then(|(demand, judged)| jitter_effect(&spec, self.need, demand, judged)),
+            merging: demands.iter().find_map(|demand| merging_effect(&spec, demand)),
             burst: tight.and_then(|judged| burst(&judged.caps)),
             cpus: demand.and_then(|demand| Some(rate / iops_per_cpu(&self.listed.name, &demand.load)?)),
             unpriced: None,

@@ -2,19 +2,22 @@
 
 use units::{Bytes, Nanos};
 
-use super::about::{About, Regional, about};
+use super::about::{About, Origin, Regional, about};
 use super::fields::worked_out;
 use super::problem::Problem;
 use super::rule::{Names, Value, Variable, eval, number, show, split};
 use super::schema::{
-    BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, Rule, StationRule, VolumeType, What,
+    BehaviourRule, BurstRule, JitterRule, LatencyRule, LawRule, LimitRule, MergingRule, PriceRule, Rule, StationRule,
+    VolumeType, What,
 };
+use super::values::JITTER_MOST_NS;
 use super::{Found, ask};
 use crate::disk::Drive;
 use crate::law::Law;
 use crate::request::PerKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, PriceParts, Source, Spec, Spells, Station, Tolerance,
+    Behaviour, Buffering, Burst, Counted, Jitter, JitterBasis, Latency, Limit, MACHINE_UNKNOWN, Merging, Price,
+    PriceParts, Scope, Source, Spec, Spells, Station, Tolerance,
 };
 
 /// A volume and what its entry in the catalogue says about it.
@@ -25,10 +28,6 @@ pub struct Resolved {
     /// The rest.
     pub about: About,
 }
-
-/// Admissions may be this much ahead of an even schedule, unless a rule says otherwise: the arrivals of a steady load
-/// jitter, and a limit that forgot every gap at once would lose some of its rate to them.
-const JITTER: Nanos = Nanos::new(5_000_000);
 
 /// Puts the combined size of all volumes of the type on the machine into the names.
 pub(super) fn enter_combined(names: &mut Names, bytes: f64, count: f64) {
@@ -53,13 +52,19 @@ struct Builder<'a> {
     found: &'a Found,
     problems: Vec<Problem>,
     notes: Vec<String>,
+    unknown_limits: Vec<String>,
 }
 
 /// The spec of a volume, or what is wrong with its rules.
 pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
     let volume = found.volume();
-    let mut builder = Builder { found, problems: Vec::new(), notes: volume.notes.clone() };
-    builder.notes.extend(found.values.notes.iter().cloned());
+    let (problems, notes) = (Vec::new(), found.values.notes.clone());
+    let mut builder = Builder { found, problems, notes, unknown_limits: Vec::new() };
+    for note in volume.notes.iter().rev() {
+        if note.when.as_ref().is_none_or(|when| builder.condition(when).is_some_and(|held| held != 0.0)) {
+            builder.notes.insert(0, note.text.clone());
+        }
+    }
     let prices: Vec<Regional> = volume.prices.iter().filter_map(|price| builder.regional(price)).collect();
     let spec = builder.spec(volume, &prices);
     let about = About { prices, ..about(found, volume) };
@@ -69,7 +74,8 @@ pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
 impl Builder<'_> {
     fn spec(&mut self, volume: &VolumeType, prices: &[Regional]) -> Spec {
         let limits = self.limits(&volume.limits);
-        self.credits_used(&limits);
+        self.used(&limits);
+        self.unknown_machine();
         let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
         // A key `region` chooses among prices of several regions; without one the first holds.
@@ -87,6 +93,7 @@ impl Builder<'_> {
             behaviour,
             buffering: self.buffering(),
             price,
+            unknown_limits: std::mem::take(&mut self.unknown_limits),
             notes: std::mem::take(&mut self.notes),
         }
     }
@@ -198,10 +205,17 @@ impl Builder<'_> {
             self.absent(limit);
             return None;
         }
-        let (counted, trim) = match limit.what {
+        let (counted, merging, trim) = match &limit.what {
             // A trim is an operation like a write, but moves no bytes.
-            What::Operations { unit, merged, .. } => (Counted::Operations { unit, merged }, write),
-            What::Bytes(_) => (Counted::Bytes, None),
+            What::Operations { unit, merging, .. } => {
+                let merged_from = merging.as_ref().map(|rule| rule.from);
+                (
+                    Counted::Operations { unit: *unit, merged_from },
+                    merging.as_ref().map(|rule| self.merging(rule)),
+                    write,
+                )
+            }
+            What::Bytes(_) => (Counted::Bytes, None, None),
         };
         Some(Limit {
             name: limit.name.clone(),
@@ -212,7 +226,8 @@ impl Builder<'_> {
                 What::Operations { above, .. } => above.unwrap_or(0),
                 What::Bytes(_) => 0,
             },
-            burst: self.burst(&limit.burst, factor),
+            burst: self.burst(&limit.burst, &limit.scope, factor),
+            merging,
             tolerance: limit
                 .tolerance
                 .as_ref()
@@ -220,6 +235,15 @@ impl Builder<'_> {
             rule: self.rates(limit),
             source: self.source(self.cites_table(limit).or(limit.source.as_ref())),
         })
+    }
+
+    fn merging(&self, rule: &MergingRule) -> Merging {
+        let undocumented =
+            || if rule.source.is_none() { "that sequential operations are merged" } else { "" }.to_owned();
+        Merging {
+            source: self.source(rule.source.as_ref()),
+            assumed: rule.assumed.clone().unwrap_or_else(undocumented),
+        }
     }
 
     /// Figures of machines and tiers have the source of their table.
@@ -237,14 +261,28 @@ impl Builder<'_> {
         [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
         let machine = used.iter().any(|(name, _)| name.starts_with("machine_") || name == "vcpus");
         let note = match self.found.values.key("machine") {
-            Some(Value::Word(name)) if machine => {
-                format!("{} of {name} is not known here: it does not limit", limit.name)
+            Some(Value::Word(_)) if machine => {
+                self.unknown_limits.push(limit.name.clone());
+                return;
             }
             _ if machine => "no `machine` is given: what a machine allows does not limit".to_owned(),
             _ => return,
         };
         if !self.notes.contains(&note) {
             self.notes.push(note);
+        }
+    }
+
+    /// Limits that are not known are no limits of the model: its results say so.
+    fn unknown_machine(&mut self) {
+        let Some(Value::Word(machine)) = self.found.values.key("machine") else { return };
+        if self.unknown_limits.is_empty() && self.found.values.unknown_machine {
+            self.unknown_limits.push(format!("machine limits for {}", self.found.volume().id));
+        }
+        if !self.unknown_limits.is_empty() {
+            let names = self.unknown_limits.join(", ");
+            let what = format!("{MACHINE_UNKNOWN}: the catalogue has no {names} of {machine}");
+            self.notes.push(format!("{what}, and the model none in its place; results on that machine may be lower"));
         }
     }
 
@@ -269,12 +307,9 @@ impl Builder<'_> {
         Some(if plain { format!("{value} {unit}") } else { format!("{text} = {value} {unit}") })
     }
 
-    fn burst(&mut self, burst: &BurstRule, factor: f64) -> Burst {
+    fn burst(&mut self, burst: &BurstRule, scope: &Scope, factor: f64) -> Burst {
         match burst {
-            BurstRule::Jitter(rule) => {
-                let ms = rule.as_ref().and_then(|rule| self.bounded(rule, "jitter_ms", false));
-                Burst::Jitter(ms.map_or(JITTER, |ms| Nanos::new(whole(ms * 1e6))))
-            }
+            BurstRule::Jitter(rule) => Burst::Jitter(self.jitter(rule.as_ref(), scope)),
             BurstRule::Credits { most, at_start } => {
                 let most = whole(self.bounded(most, "credits", false).unwrap_or(0.0) * factor);
                 let start = at_start.as_ref().and_then(|rule| {
@@ -294,13 +329,43 @@ impl Builder<'_> {
         }
     }
 
-    fn credits_used(&mut self, limits: &[Limit]) {
-        let has = limits.iter().any(|limit| matches!(limit.burst, Burst::Credits { .. }));
-        if let (Some(_), false) = (self.found.values.common.credits, has) {
+    /// The jitter that was asked for, that of the file, or the default.
+    fn jitter(&mut self, rule: Option<&JitterRule>, scope: &Scope) -> Jitter {
+        let stated = rule.and_then(|rule| self.stated_jitter(rule));
+        let common = &self.found.values.common;
+        let asked = if *scope == Scope::Machine { common.machine_jitter_ns } else { common.jitter_ns };
+        asked.map(|ns| Jitter::given(Nanos::new(whole(ns)))).or(stated).unwrap_or_default()
+    }
+
+    fn stated_jitter(&mut self, rule: &JitterRule) -> Option<Jitter> {
+        let ms = self.bounded(&rule.ms, "jitter", false)?;
+        if ms * 1e6 > JITTER_MOST_NS && ms <= MOST {
+            let message = format!("`jitter` comes to {} ms, more than 60 s", number(ms));
+            self.refuse(&rule.ms, message, "write less: a limit that saves up so much has `credits`");
+        }
+        // A key of this name is the user's word.
+        let is_given = self.found.values.keys.iter().any(|key| key.name == "jitter" && key.origin == Origin::Asked);
+        let basis = match &rule.source {
+            _ if is_given => JitterBasis::Given,
+            Some(id) => JitterBasis::Stated(self.source(Some(id))),
+            None => JitterBasis::Assumed,
+        };
+        Some(Jitter { time: Nanos::new(whole(ms.clamp(0.0, 1e9) * 1e6)), basis })
+    }
+
+    /// What was asked for has something to be about.
+    fn used(&mut self, limits: &[Limit]) {
+        let common = &self.found.values.common;
+        let is_bucket = |limit: &Limit| matches!(limit.burst, Burst::Credits { .. });
+        let unused = [
+            ("credits", common.credits.is_some(), limits.iter().any(is_bucket), "bucket of credits"),
+            ("jitter", common.jitter_ns.is_some(), !limits.iter().all(is_bucket), "limit without a bucket of credits"),
+        ];
+        for (name, _, _, what) in unused.into_iter().filter(|(_, is_given, is_used, _)| *is_given && !is_used) {
             let asked = &self.found.asked;
-            let at = asked.pairs.iter().find(|(key, _)| key.text == "credits").map_or(0..0, |(key, _)| key.at.clone());
-            let problem = asked.text.problem(at, "it has no bucket of credits at this size");
-            self.problems.push(problem.remedy("leave `credits` out"));
+            let at = asked.pairs.iter().find(|(key, _)| key.text == name).map_or(0..0, |(key, _)| key.at.clone());
+            let problem = asked.text.problem(at, format!("it has no {what} at this size"));
+            self.problems.push(problem.remedy(format!("leave `{name}` out")));
         }
     }
 
