@@ -81,13 +81,17 @@ pub struct WithAndWithout {
 }
 
 impl WithAndWithout {
-    /// Latencies of which the one without is longer by more than this fraction differ.
-    const MATTERS: f64 = 0.05;
+    /// A latency that is longer by more than this fraction differs.
+    const DIFFERS: f64 = 0.05;
+    /// One that is longer by more than this matters, even within its bound.
+    const MATTERS: f64 = 0.2;
 
-    /// Both figures, where they differ by so much that it matters.
+    /// Both figures, where it matters that they differ: for a bound in seconds, or by much.
     #[must_use]
-    pub fn that_differ(with: f64, without: f64) -> Option<Self> {
-        (without.is_finite() && without > (1.0 + Self::MATTERS) * with).then_some(Self { with, without })
+    pub fn that_matter(with: f64, without: f64, bound: f64) -> Option<Self> {
+        let longer = without / with.max(f64::MIN_POSITIVE) - 1.0;
+        let matters = longer > Self::MATTERS || longer > Self::DIFFERS && without > bound;
+        (matters && without.is_finite()).then_some(Self { with, without })
     }
 }
 

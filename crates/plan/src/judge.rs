@@ -1,5 +1,6 @@
 //! Whether one volume, with its numbers, does what is wanted.
 
+use units::Nanos;
 use volume::closed::{Bucket, Cap, Load, Part, Prediction, Wait, caps};
 use volume::{Behaviour, Burst, Counted, Limit, Scope, Spec};
 
@@ -109,9 +110,11 @@ pub(crate) fn jitter_effect(spec: &Spec, need: &Need, demand: &Demand, judged: &
     let (_, cap) = most?;
     let Part::Limit(index) = cap.part else { return None };
     let Burst::Jitter(jitter) = &spec.limits.get(index)?.burst else { return None };
-    let both = |secs: Option<f64>, more: f64| secs.and_then(|secs| WithAndWithout::that_differ(secs, secs + more));
-    let mean_secs = need.mean.and_then(|_| both(judged.mean_secs, mean_more));
-    let percentile_secs = need.percentile.and_then(|_| both(judged.percentile_secs, percentile_more));
+    let both = |secs: Option<f64>, more: f64, bound: Nanos| {
+        secs.and_then(|secs| WithAndWithout::that_matter(secs, secs + more, bound.secs_f64()))
+    };
+    let mean_secs = need.mean.and_then(|bound| both(judged.mean_secs, mean_more, bound));
+    let percentile_secs = need.percentile.and_then(|(_, bound)| both(judged.percentile_secs, percentile_more, bound));
     let differs = demand.timed && (mean_secs.is_some() || percentile_secs.is_some());
     differs.then(|| JitterEffect {
         limit: cap.name.clone(),

@@ -136,6 +136,10 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
         let name = format!("{},machine={}", candidate.spec.name, machine.name);
         let Ok(resolved) = catalogue::resolve_all(&[&name], &catalogue::no_files) else { continue };
         let spec = &resolved[0].spec;
+        // What is not known of a machine is no promise.
+        if !spec.unknown_limits.is_empty() {
+            continue;
+        }
         let judged: Vec<Judged> = demands.iter().map(|demand| judge(spec, need, demand, laws)).collect();
         if judged.iter().any(|judged| !judged.failures.is_empty()) {
             continue;

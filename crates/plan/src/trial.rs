@@ -1,5 +1,6 @@
 //! What the closed form promises, put to the test.
 
+use units::Nanos;
 use volume::catalogue::Listed;
 
 use crate::candidate::{Candidate, Failure, JitterEffect, Requirement, WithAndWithout};
@@ -186,11 +187,11 @@ pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut dy
     let kept = trial.volume.split(',').filter(|pair| !pair.starts_with("jitter="));
     trial.volume = kept.chain(["jitter=0ms"]).collect::<Vec<_>>().join(",");
     let Some(without) = simulate(&trial) else { return };
-    let both = |is_bounded: bool, secs: fn(&Outcome) -> f64| {
-        is_bounded.then(|| WithAndWithout::that_differ(secs(&with), secs(&without))).flatten()
+    let both = |bound: Nanos, secs: fn(&Outcome) -> f64| {
+        WithAndWithout::that_matter(secs(&with), secs(&without), bound.secs_f64())
     };
-    let mean_secs = both(need.mean.is_some(), |outcome| outcome.mean_secs);
-    let percentile_secs = both(need.percentile.is_some(), |outcome| outcome.percentile_secs);
+    let mean_secs = need.mean.and_then(|bound| both(bound, |outcome| outcome.mean_secs));
+    let percentile_secs = need.percentile.and_then(|(_, bound)| both(bound, |outcome| outcome.percentile_secs));
     let differs = mean_secs.is_some() || percentile_secs.is_some();
     candidate.jitter =
         differs.then(|| JitterEffect { mean_secs, percentile_secs, is_simulated: true, ..effect.clone() });

@@ -179,14 +179,14 @@ impl Page {
             }
             _ => {}
         }
-        if let Some(why) = &candidate.about.latency_assumed {
-            self.labelled("  assumed", &format!("latency: {why}"));
-        }
         if let Some(told) = figures::jitter(candidate, need) {
             self.labelled("  jitter", &told);
         }
         if let Some(told) = figures::merging(candidate) {
             self.labelled("  merging", &told);
+        }
+        if let Some(why) = &candidate.about.latency_assumed {
+            self.labelled("  assumed", &format!("latency: {why}"));
         }
     }
 

@@ -1,24 +1,25 @@
 //! A volume's rules and values made into a [`Spec`].
 
+mod assumed;
+
 use units::{Bytes, Nanos};
 
-use super::about::{About, Origin, Regional, about};
+use super::about::{About, Regional, about};
 use super::fields::worked_out;
 use super::problem::Problem;
 use super::rule::{Names, Value, Variable, eval, number, show, split};
 use super::schema::{
-    BehaviourRule, BurstRule, JitterRule, LatencyRule, LawRule, LimitRule, MergingRule, PriceRule, Rule, StationRule,
-    VolumeType, What,
+    BehaviourRule, BurstRule, LatencyRule, LawRule, LimitRule, PriceRule, Rule, StationRule, VolumeType, What,
 };
-use super::values::JITTER_MOST_NS;
 use super::{Found, ask};
 use crate::disk::Drive;
 use crate::law::Law;
 use crate::request::PerKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, Counted, Jitter, JitterBasis, Latency, Limit, MACHINE_UNKNOWN, Merging, Price,
-    PriceParts, Scope, Source, Spec, Spells, Station, Tolerance,
+    Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, PriceParts, Scope, Source, Spec, Spells, Station,
+    Tolerance,
 };
+use assumed::Unknown;
 
 /// A volume and what its entry in the catalogue says about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,14 +53,14 @@ struct Builder<'a> {
     found: &'a Found,
     problems: Vec<Problem>,
     notes: Vec<String>,
-    unknown_limits: Vec<String>,
+    unknown: Vec<Unknown>,
 }
 
 /// The spec of a volume, or what is wrong with its rules.
 pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
     let volume = found.volume();
     let (problems, notes) = (Vec::new(), found.values.notes.clone());
-    let mut builder = Builder { found, problems, notes, unknown_limits: Vec::new() };
+    let mut builder = Builder { found, problems, notes, unknown: Vec::new() };
     for note in volume.notes.iter().rev() {
         if note.when.as_ref().is_none_or(|when| builder.condition(when).is_some_and(|held| held != 0.0)) {
             builder.notes.insert(0, note.text.clone());
@@ -75,7 +76,7 @@ impl Builder<'_> {
     fn spec(&mut self, volume: &VolumeType, prices: &[Regional]) -> Spec {
         let limits = self.limits(&volume.limits);
         self.used(&limits);
-        self.unknown_machine();
+        let unknown_limits = self.unknown_limits(&limits);
         let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
         // A key `region` chooses among prices of several regions; without one the first holds.
@@ -93,7 +94,7 @@ impl Builder<'_> {
             behaviour,
             buffering: self.buffering(),
             price,
-            unknown_limits: std::mem::take(&mut self.unknown_limits),
+            unknown_limits,
             notes: std::mem::take(&mut self.notes),
         }
     }
@@ -237,15 +238,6 @@ impl Builder<'_> {
         })
     }
 
-    fn merging(&self, rule: &MergingRule) -> Merging {
-        let undocumented =
-            || if rule.source.is_none() { "that sequential operations are merged" } else { "" }.to_owned();
-        Merging {
-            source: self.source(rule.source.as_ref()),
-            assumed: rule.assumed.clone().unwrap_or_else(undocumented),
-        }
-    }
-
     /// Figures of machines and tiers have the source of their table.
     fn cites_table(&self, limit: &LimitRule) -> Option<&String> {
         let mut used = Vec::new();
@@ -253,37 +245,6 @@ impl Builder<'_> {
         let from_table = |name: &str| name.starts_with("machine_") || name.starts_with("tier_");
         let found = used.iter().any(|(name, _)| from_table(name));
         self.found.values.table_source.as_ref().filter(|_| found)
-    }
-
-    /// Why a limit is not there, where that is worth a note.
-    fn absent(&mut self, limit: &LimitRule) {
-        let mut used = Vec::new();
-        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
-        let machine = used.iter().any(|(name, _)| name.starts_with("machine_") || name == "vcpus");
-        let note = match self.found.values.key("machine") {
-            Some(Value::Word(_)) if machine => {
-                self.unknown_limits.push(limit.name.clone());
-                return;
-            }
-            _ if machine => "no `machine` is given: what a machine allows does not limit".to_owned(),
-            _ => return,
-        };
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
-
-    /// Limits that are not known are no limits of the model: its results say so.
-    fn unknown_machine(&mut self) {
-        let Some(Value::Word(machine)) = self.found.values.key("machine") else { return };
-        if self.unknown_limits.is_empty() && self.found.values.unknown_machine {
-            self.unknown_limits.push(format!("machine limits for {}", self.found.volume().id));
-        }
-        if !self.unknown_limits.is_empty() {
-            let names = self.unknown_limits.join(", ");
-            let what = format!("{MACHINE_UNKNOWN}: the catalogue has no {names} of {machine}");
-            self.notes.push(format!("{what}, and the model none in its place; results on that machine may be lower"));
-        }
     }
 
     /// The rates of a limit with their numbers: `min(30 × 2,048 GB, 60,000)`.
@@ -327,30 +288,6 @@ impl Builder<'_> {
                 Burst::Credits { most, at_start: asked.or(start).unwrap_or(most).min(most) }
             }
         }
-    }
-
-    /// The jitter that was asked for, that of the file, or the default.
-    fn jitter(&mut self, rule: Option<&JitterRule>, scope: &Scope) -> Jitter {
-        let stated = rule.and_then(|rule| self.stated_jitter(rule));
-        let common = &self.found.values.common;
-        let asked = if *scope == Scope::Machine { common.machine_jitter_ns } else { common.jitter_ns };
-        asked.map(|ns| Jitter::given(Nanos::new(whole(ns)))).or(stated).unwrap_or_default()
-    }
-
-    fn stated_jitter(&mut self, rule: &JitterRule) -> Option<Jitter> {
-        let ms = self.bounded(&rule.ms, "jitter", false)?;
-        if ms * 1e6 > JITTER_MOST_NS && ms <= MOST {
-            let message = format!("`jitter` comes to {} ms, more than 60 s", number(ms));
-            self.refuse(&rule.ms, message, "write less: a limit that saves up so much has `credits`");
-        }
-        // A key of this name is the user's word.
-        let is_given = self.found.values.keys.iter().any(|key| key.name == "jitter" && key.origin == Origin::Asked);
-        let basis = match &rule.source {
-            _ if is_given => JitterBasis::Given,
-            Some(id) => JitterBasis::Stated(self.source(Some(id))),
-            None => JitterBasis::Assumed,
-        };
-        Some(Jitter { time: Nanos::new(whole(ms.clamp(0.0, 1e9) * 1e6)), basis })
     }
 
     /// What was asked for has something to be about.
