@@ -317,3 +317,27 @@ fn a_plan_is_a_page_with_chart_and_assumptions() {
     }
     assert!(!page.contains("<script") && !page.contains("http-equiv=\"refresh\""));
 }
+
+/// A value that no volume can read was a volume that "does not take these keys", with exit code 0.
+#[test]
+fn values_of_keys_that_cannot_be_read_are_refused() {
+    for (keys, message) in [
+        ("jitter=61s", "jitter: `61s` is more than 60 s"),
+        ("jitter=soon", "jitter: `soon` is not a time"),
+        ("latency=banana", "latency: `banana` is not a time"),
+        ("iops=many", "iops: `many` is not a number"),
+    ] {
+        for volume in ["aws/gp3", "aws/gp2,size=10GiB,aws/gp3"] {
+            let line = format!("plan --iops 5k --provider {volume},{keys} --no-simulation");
+            let outcome = run(&mut fathom(words(&line))).expect_code(2);
+            assert!(
+                outcome.stderr.contains(message) && outcome.stderr.contains("1 error"),
+                "{line}: {}",
+                outcome.stderr
+            );
+        }
+    }
+    // What is too much for the default size may be right for a larger one.
+    let text = planned("plan --iops 5k --provider aws/gp3,iops=20000,size=100GiB --no-simulation", "100");
+    assert!(text.contains("20,000 IOPS"), "{text}");
+}
