@@ -88,6 +88,8 @@ pub struct Expectation<'a> {
     pub larger: Option<Larger>,
     /// Operations a second for each free processor, where the provider has such a rule.
     pub iops_per_cpu: Option<f64>,
+    /// What these figures rest on besides, in words: limits that are not known, assumptions.
+    pub notes: Vec<String>,
     /// What the volume gives with so many in flight.
     pub at: &'a dyn Fn(f64) -> Option<Point>,
 }

@@ -18,6 +18,9 @@ pub struct Explanation {
     pub figures: Vec<Evidence>,
     /// The findings, the more important ones first.
     pub findings: Vec<Finding>,
+    /// What the expected volume's figures rest on, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Explains the `index`-th result of a run. `seen` is what is known of it as an observation, `expectation` what its volume
@@ -38,7 +41,13 @@ pub fn explain_job(run: &Run, index: usize, seen: &Observation, expectation: Opt
     }
     settle(&mut findings);
     let engine = Some(job.declared.engine.clone()).filter(|engine| !engine.is_empty());
-    Explanation { subject: job.name.clone(), engine, figures: figures(seen), findings: verdict::in_order(findings) }
+    Explanation {
+        subject: job.name.clone(),
+        engine,
+        figures: figures(seen),
+        findings: verdict::in_order(findings),
+        notes: notes(expectation),
+    }
 }
 
 /// Explains figures that are not of a run: counters of a device, or a claim.
@@ -51,7 +60,17 @@ pub fn explain_observation(subject: &str, seen: &Observation, expectation: Optio
         findings.retain(|finding| finding.code != Code::DepthNeeded);
     }
     let findings = verdict::in_order(findings);
-    Explanation { subject: subject.to_owned(), engine: None, figures: figures(seen), findings }
+    Explanation {
+        subject: subject.to_owned(),
+        engine: None,
+        figures: figures(seen),
+        findings,
+        notes: notes(expectation),
+    }
+}
+
+fn notes(expectation: Option<&Expectation<'_>>) -> Vec<String> {
+    expectation.map_or_else(Vec::new, |expectation| expectation.notes.clone())
 }
 
 /// Explains jobs that ran at the same time on one volume: it carries all of them together, and none by itself. Their own
@@ -67,7 +86,8 @@ pub fn explain_together(
     if findings.iter().any(answers) {
         jobs.iter_mut().for_each(|job| job.findings.retain(|finding| !asks(finding)));
     }
-    Explanation { subject: subject.to_owned(), engine: None, figures: figures(seen), findings }
+    let notes = expectation.notes.clone();
+    Explanation { subject: subject.to_owned(), engine: None, figures: figures(seen), findings, notes }
 }
 
 /// One run alone cannot tell the limit of the device from that of the depth. Where a volume is known it can, and the

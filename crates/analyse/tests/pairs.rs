@@ -73,6 +73,7 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
         alone_ns: Some(1_600_000.0),
         break_even_bytes: Some(40_000.0),
         larger: None,
+        notes: Vec::new(),
         iops_per_cpu: None,
         at: &gives,
     };
@@ -639,6 +640,7 @@ fn jobs_on_one_volume_are_held_against_it_together() {
         alone_ns: Some(1_600_000.0),
         break_even_bytes: None,
         larger: None,
+        notes: Vec::new(),
         iops_per_cpu: None,
         at: &gives,
     };

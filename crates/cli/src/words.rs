@@ -1,7 +1,7 @@
 //! Prices, sources and words of the shell, as all pages write them.
 
 use units::grouped;
-use volume::Source;
+use volume::{Jitter, JitterBasis, Merging, Source};
 
 /// An amount of money: `1,234.50`.
 pub(crate) fn amount(value: f64) -> String {
@@ -16,6 +16,34 @@ pub(crate) fn cited(source: &Source) -> String {
         (false, true) => format!("\"{}\"", source.title),
         (false, false) => format!("\"{}\", {}", source.title, source.date),
     }
+}
+
+/// How far ahead of an even schedule a limit admits, and where that is from: `5.00 ms (assumed)`.
+pub(crate) fn jitter(jitter: &Jitter) -> String {
+    let basis = match &jitter.basis {
+        JitterBasis::Stated(source) => cited(source),
+        basis => basis.name().to_owned(),
+    };
+    format!("{} ({basis})", jitter.time)
+}
+
+/// What the merging of sequential operations rests on: `"How EBS counts", 2020-06-08; assumed: that it is so for gp3`.
+pub(crate) fn merging(merging: &Merging) -> String {
+    let source = (!merging.source.title.is_empty()).then(|| cited(&merging.source));
+    let assumed = (!merging.assumed.is_empty()).then(|| format!("assumed: {}", merging.assumed));
+    source.into_iter().chain(assumed).collect::<Vec<_>>().join("; ")
+}
+
+/// Notes about limits, those of one text together: `volume IOPS, burst IOPS: ...`.
+pub(crate) fn of_limits(notes: impl Iterator<Item = (String, String)>) -> Vec<String> {
+    let mut known: Vec<(String, String)> = Vec::new();
+    for (limit, text) in notes {
+        match known.iter_mut().find(|(_, other)| *other == text) {
+            Some((limits, _)) => *limits = format!("{limits}, {limit}"),
+            None => known.push((limit, text)),
+        }
+    }
+    known.into_iter().map(|(limits, text)| format!("{limits}: {text}")).collect()
 }
 
 /// A word of the shell.

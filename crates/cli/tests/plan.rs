@@ -81,7 +81,7 @@ fn a_rate_at_the_limit_within_a_latency_is_told_as_a_loop() {
 fn what_is_not_known_of_a_machine_or_of_a_region_is_told() {
     let line = "plan --iops 60k --machine n2-standard-8 --provider gcp/hyperdisk-balanced --no-simulation";
     let text = planned(line, "100");
-    assert!(text.contains("what n2-standard-8 lets through to it is not known, and not counted"), "{text}");
+    assert!(flat(&text).contains("machine limit unknown: the catalogue has no machine"), "{text}");
     let text = planned("plan --iops 1k --region mars --no-simulation", "120");
     assert!(text.contains("no price here is of mars"), "{text}");
     let text = planned("plan --iops 1k --region us-central1 --no-simulation", "120");
@@ -129,7 +129,7 @@ fn programs_get_one_document_and_files_by_their_ending() {
     assert_eq!(text("plan.json"), outcome.stdout);
     let csv = text("plan.csv");
     let columns = csv.lines().next().unwrap().split(',').count();
-    assert!(columns == 29 && csv.lines().count() > 10, "{csv}");
+    assert!(columns == 32 && csv.lines().count() > 10, "{csv}");
     assert!(text("plan.md").contains("| volume | price a month | where, when |"));
     assert!(text("plan.svg").starts_with("<svg ") && text("plan.svg").ends_with("</svg>\n"));
     assert!(text("plan.txt").starts_with("Need "));
@@ -316,4 +316,28 @@ fn a_plan_is_a_page_with_chart_and_assumptions() {
         assert!(page.contains(part), "`{part}` is missing");
     }
     assert!(!page.contains("<script") && !page.contains("http-equiv=\"refresh\""));
+}
+
+/// A value that no volume can read was a volume that "does not take these keys", with exit code 0.
+#[test]
+fn values_of_keys_that_cannot_be_read_are_refused() {
+    for (keys, message) in [
+        ("jitter=61s", "jitter: `61s` is more than 60 s"),
+        ("jitter=soon", "jitter: `soon` is not a time"),
+        ("latency=banana", "latency: `banana` is not a time"),
+        ("iops=many", "iops: `many` is not a number"),
+    ] {
+        for volume in ["aws/gp3", "aws/gp2,size=10GiB,aws/gp3"] {
+            let line = format!("plan --iops 5k --provider {volume},{keys} --no-simulation");
+            let outcome = run(&mut fathom(words(&line))).expect_code(2);
+            assert!(
+                outcome.stderr.contains(message) && outcome.stderr.contains("1 error"),
+                "{line}: {}",
+                outcome.stderr
+            );
+        }
+    }
+    // What is too much for the default size may be right for a larger one.
+    let text = planned("plan --iops 5k --provider aws/gp3,iops=20000,size=100GiB --no-simulation", "100");
+    assert!(text.contains("20,000 IOPS"), "{text}");
 }

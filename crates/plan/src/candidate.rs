@@ -1,9 +1,9 @@
 //! One volume of the catalogue, as small as the need allows.
 
-use volume::Spec;
 use volume::catalogue::{About, LatencyBasis};
 use volume::closed::{Cap, Load};
 use volume::spec::{PriceParts, Source};
+use volume::{Jitter, Merging, Spec};
 
 /// A volume with a size, provisioned values and perhaps a machine.
 #[derive(Clone, Debug)]
@@ -38,6 +38,10 @@ pub struct Candidate {
     pub alone_secs: Option<f64>,
     /// The latency of the share of operations that was asked for, or of 99 in 100.
     pub percentile_secs: Option<f64>,
+    /// What bounded latencies would be if no limit had jitter; `None` where that makes no difference that matters.
+    pub jitter: Option<JitterEffect>,
+    /// The limit that the volume keeps within because it merges sequential operations; `None` where none does.
+    pub merging: Option<MergingEffect>,
     /// Operations that have to be in flight, by Little's law: rate times mean latency.
     pub in_flight: Option<f64>,
     /// IOPS while credits last and for how many seconds, where that is more than what lasts.
@@ -50,6 +54,56 @@ pub struct Candidate {
     pub survived: Option<bool>,
     /// How much more than the need it was made for, after simulations of less fell short.
     pub margin: f64,
+}
+
+/// What rests on the jitter of a limit: latencies with it and without.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JitterEffect {
+    /// The limit whose jitter spares the most.
+    pub limit: String,
+    /// Its jitter.
+    pub jitter: Jitter,
+    /// The mean latency in seconds, where it is bounded and differs.
+    pub mean_secs: Option<WithAndWithout>,
+    /// The percentile in seconds, where it is bounded and differs.
+    pub percentile_secs: Option<WithAndWithout>,
+    /// Whether a simulation says so; otherwise the formulas of the plan, with their caution.
+    pub is_simulated: bool,
+}
+
+/// One figure with jitter, and without.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WithAndWithout {
+    /// With it.
+    pub with: f64,
+    /// Without.
+    pub without: f64,
+}
+
+impl WithAndWithout {
+    /// A latency that is longer by more than this fraction differs.
+    const DIFFERS: f64 = 0.05;
+    /// One that is longer by more than this matters, even within its bound.
+    const MATTERS: f64 = 0.2;
+
+    /// Both figures, where it matters that they differ: for a bound in seconds, or by much.
+    #[must_use]
+    pub fn that_matter(with: f64, without: f64, bound: f64) -> Option<Self> {
+        let longer = without / with.max(f64::MIN_POSITIVE) - 1.0;
+        let matters = longer > Self::MATTERS || longer > Self::DIFFERS && without > bound;
+        (matters && without.is_finite()).then_some(Self { with, without })
+    }
+}
+
+/// What rests on the merging of sequential operations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergingEffect {
+    /// The limit that counts them as one.
+    pub limit: String,
+    /// What is known of it.
+    pub merging: Merging,
+    /// Operations a second that the limit sustains where each of them counts.
+    pub iops: f64,
 }
 
 /// What it costs in a month.

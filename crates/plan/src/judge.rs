@@ -1,9 +1,10 @@
 //! Whether one volume, with its numbers, does what is wanted.
 
+use units::Nanos;
 use volume::closed::{Bucket, Cap, Load, Part, Prediction, Wait, caps};
-use volume::{Behaviour, Scope, Spec};
+use volume::{Behaviour, Burst, Counted, Limit, Scope, Spec};
 
-use crate::candidate::{Failure, Requirement};
+use crate::candidate::{Failure, JitterEffect, MergingEffect, Requirement, WithAndWithout};
 use crate::laws::{Laws, quantile_secs};
 use crate::need::{Demand, Need};
 
@@ -84,6 +85,58 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) 
         }
     }
     Judged { caps, mean_secs, alone_secs, percentile_secs, percentile_alone_secs, failures }
+}
+
+/// What latencies that are bounded would be if limits admitted nothing ahead of an even schedule; `None` where that makes
+/// no difference that matters.
+pub(crate) fn jitter_effect(spec: &Spec, need: &Need, demand: &Demand, judged: &Judged) -> Option<JitterEffect> {
+    let share = need.percentile.map_or(0.99, |(share, _)| share);
+    let (mut mean_more, mut percentile_more) = (0.0, 0.0);
+    let mut most: Option<(f64, &Cap)> = None;
+    for cap in judged.caps.iter().filter(|cap| cap.forgives_secs > 0.0) {
+        let [with, without] =
+            [cap.clone(), cap.without_jitter()].map(|cap| wait(&cap, spec, demand.rate, need.readers()));
+        let mean = CAUTION * (without.mean_secs - with.mean_secs);
+        let percentile = CAUTION * (without.quantile_secs(share) - with.quantile_secs(share));
+        // Before a limit that is used up both are without end.
+        if !mean.is_finite() || !percentile.is_finite() {
+            return None;
+        }
+        (mean_more, percentile_more) = (mean_more + mean, percentile_more + percentile);
+        if most.is_none_or(|(known, _)| percentile > known) {
+            most = Some((percentile, cap));
+        }
+    }
+    let (_, cap) = most?;
+    let Part::Limit(index) = cap.part else { return None };
+    let Burst::Jitter(jitter) = &spec.limits.get(index)?.burst else { return None };
+    let both = |secs: Option<f64>, more: f64, bound: Nanos| {
+        secs.and_then(|secs| WithAndWithout::that_matter(secs, secs + more, bound.secs_f64()))
+    };
+    let mean_secs = need.mean.and_then(|bound| both(judged.mean_secs, mean_more, bound));
+    let percentile_secs = need.percentile.and_then(|(_, bound)| both(judged.percentile_secs, percentile_more, bound));
+    let differs = demand.timed && (mean_secs.is_some() || percentile_secs.is_some());
+    differs.then(|| JitterEffect {
+        limit: cap.name.clone(),
+        jitter: jitter.clone(),
+        mean_secs,
+        percentile_secs,
+        is_simulated: false,
+    })
+}
+
+/// The limit that a sequential demand keeps within only because the provider merges its operations.
+pub(crate) fn merging_effect(spec: &Spec, demand: &Demand) -> Option<MergingEffect> {
+    let each = Load { sequential: false, ..demand.load.clone() };
+    let merges = |limit: &Limit| {
+        let Counted::Operations { merged_from: Some(least), .. } = limit.counted else { return false };
+        demand.load.sequential && demand.load.mean_bytes() >= f64::from(least)
+    };
+    caps(spec, &each).into_iter().filter(|cap| cap.iops < demand.sustained * HAIR).find_map(|cap| {
+        let Part::Limit(index) = cap.part else { return None };
+        let limit = spec.limits.get(index).filter(|limit| merges(limit))?;
+        Some(MergingEffect { limit: limit.name.clone(), merging: limit.merging.clone()?, iops: cap.iops })
+    })
 }
 
 fn no_law() -> Failure {

@@ -23,10 +23,12 @@ mod search;
 mod trial;
 pub mod workload;
 
-pub use candidate::{Candidate, Failure, Money, Requirement, iops_per_cpu};
+pub use candidate::{
+    Candidate, Failure, JitterEffect, MergingEffect, Money, Requirement, WithAndWithout, iops_per_cpu,
+};
 pub use exchange::Exchange;
 pub use laws::Laws;
 pub use need::{Demand, Need};
 pub use rank::{Nearest, Ranking, rank};
 pub use search::{candidates, machines, named, regions};
-pub use trial::{Outcome, Trial, best, confirm, plan};
+pub use trial::{Outcome, Trial, best, confirm, plan, simulate_jitter};

@@ -3,7 +3,7 @@
 use volume::catalogue::{self, Bounds, Listed, Machine, Resolved};
 
 use crate::candidate::{Candidate, Failure, Money, Requirement, iops_per_cpu};
-use crate::judge::{Judged, burst, judge};
+use crate::judge::{Judged, burst, jitter_effect, judge, merging_effect};
 use crate::laws::Laws;
 use crate::need::{Demand, Need};
 
@@ -136,6 +136,10 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<Stri
         let name = format!("{},machine={}", candidate.spec.name, machine.name);
         let Ok(resolved) = catalogue::resolve_all(&[&name], &catalogue::no_files) else { continue };
         let spec = &resolved[0].spec;
+        // What is not known of a machine is no promise.
+        if !spec.unknown_limits.is_empty() {
+            continue;
+        }
         let judged: Vec<Judged> = demands.iter().map(|demand| judge(spec, need, demand, laws)).collect();
         if judged.iter().any(|judged| !judged.failures.is_empty()) {
             continue;
@@ -454,6 +458,8 @@ impl Search<'_> {
             percentile_secs: finite(
                 time.and_then(|judged| if bounded { judged.percentile_secs } else { judged.percentile_alone_secs }),
             ),
+            jitter: demand.zip(time).and_then(|(demand, judged)| jitter_effect(&spec, self.need, demand, judged)),
+            merging: demands.iter().find_map(|demand| merging_effect(&spec, demand)),
             burst: tight.and_then(|judged| burst(&judged.caps)),
             cpus: demand.and_then(|demand| Some(rate / iops_per_cpu(&self.listed.name, &demand.load)?)),
             unpriced: None,

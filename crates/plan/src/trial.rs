@@ -1,8 +1,9 @@
 //! What the closed form promises, put to the test.
 
+use units::Nanos;
 use volume::catalogue::Listed;
 
-use crate::candidate::{Candidate, Failure, Requirement};
+use crate::candidate::{Candidate, Failure, JitterEffect, Requirement, WithAndWithout};
 use crate::laws::Laws;
 use crate::need::{Demand, Need};
 use crate::rank::{Ranking, rank};
@@ -27,6 +28,8 @@ pub struct Trial {
     pub in_flight: f64,
     /// Whether latency matters: then operations come by chance, at the rate. Else they follow one another.
     pub timed: Option<f64>,
+    /// How many times as long as usual it takes to settle.
+    pub longer: f64,
 }
 
 /// What came of a simulation, of each machine on average.
@@ -170,6 +173,30 @@ fn shortfall(
     Some(bounds.into_iter().filter_map(over).collect())
 }
 
+/// Simulates what rests on the jitter of a candidate's limits, where the formulas say that bounded latencies do: without
+/// it, the waits are those of a queue that forgives nothing.
+pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut dyn FnMut(&Trial) -> Option<Outcome>) {
+    /// Queues near their limit are alike for long: as many usual times settle them to some hundredths.
+    const LONGEST: f64 = 16.0;
+    let Some(effect) = &candidate.jitter else { return };
+    let Some(demand) = need.demands().into_iter().find(|demand| demand.timed) else { return };
+    let mut trial = trial(need, &demand, demand.rate, candidate);
+    trial.timed = Some(need.percentile.map_or(0.99, |(share, _)| share));
+    trial.longer = (1.0 / (20.0 * candidate.headroom.max(1e-3).powi(2))).clamp(1.0, LONGEST);
+    let Some(with) = simulate(&trial) else { return };
+    let kept = trial.volume.split(',').filter(|pair| !pair.starts_with("jitter="));
+    trial.volume = kept.chain(["jitter=0ms"]).collect::<Vec<_>>().join(",");
+    let Some(without) = simulate(&trial) else { return };
+    let both = |bound: Nanos, secs: fn(&Outcome) -> f64| {
+        WithAndWithout::that_matter(secs(&with), secs(&without), bound.secs_f64())
+    };
+    let mean_secs = need.mean.and_then(|bound| both(bound, |outcome| outcome.mean_secs));
+    let percentile_secs = need.percentile.and_then(|(_, bound)| both(bound, |outcome| outcome.percentile_secs));
+    let differs = mean_secs.is_some() || percentile_secs.is_some();
+    candidate.jitter =
+        differs.then(|| JitterEffect { mean_secs, percentile_secs, is_simulated: true, ..effect.clone() });
+}
+
 /// What is to be simulated of one demand.
 fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> Trial {
     let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
@@ -182,5 +209,6 @@ fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> Tria
         sequential: demand.load.sequential,
         in_flight: (2.0 * rate * candidate.alone_secs.unwrap_or(0.001)).max(if is_drive { 32.0 } else { 4.0 }),
         timed: None,
+        longer: 1.0,
     }
 }

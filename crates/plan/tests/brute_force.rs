@@ -218,6 +218,7 @@ fn meets(point: &Point, need: &Need, laws: &mut Laws) -> bool {
         sequential: need.sequential,
         in_flight: (2.0 * rate * factor * alone).max(4.0),
         timed: None,
+        longer: 1.0,
     };
     if simulate(&trial, SEED).is_none_or(|outcome| outcome.iops < rate * factor * RATE_TOLERANCE) {
         return false;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plan::{Candidate, Laws, Need, Requirement, candidates, machines, rank};
+use plan::{Candidate, Laws, Need, Outcome, Requirement, WithAndWithout, candidates, machines, rank, simulate_jitter};
 use units::Nanos;
 
 fn ranked(need: &Need) -> (Vec<Candidate>, plan::Ranking) {
@@ -226,4 +226,93 @@ fn tiers_with_a_published_price_stand_for_smaller_ones_without() {
     };
     let found = ranked(&need).0.remove(0);
     assert_eq!((found.spec.size.get(), found.unpriced.as_deref()), (128 << 30, Some("32 GiB")));
+}
+
+/// A machine with an empty cell stood among those that "let it through".
+#[test]
+fn a_machine_whose_limits_are_not_known_is_no_promise() {
+    let need = Need {
+        bytes_per_sec: Some(100e6),
+        volumes: vec!["azure/premium-ssd,size=1024GiB".to_owned()],
+        vcpus: Some(8),
+        ..Need::default()
+    };
+    let names = machines(&ranked(&need).0[0], &need, &mut Laws::default());
+    assert!(!names.is_empty() && !names.iter().any(|name| name.ends_with("_v3")), "{names:?}");
+    let need = Need { volumes: vec!["gcp/hyperdisk-balanced".to_owned()], vcpus: None, ..need };
+    let names = machines(&ranked(&need).0[0], &need, &mut Laws::default());
+    assert!(!names.iter().any(|name| name.starts_with("a3-megagpu")), "its IOPS are not published: {names:?}");
+}
+
+/// A need for 24,500 IOPS near a limit, with this bound on p99 in milliseconds.
+fn near(volume: &str, p99_ms: u64) -> Need {
+    Need {
+        iops: Some(24_500.0),
+        percentile: Some((0.99, Nanos::from_millis(p99_ms))),
+        volumes: vec![volume.to_owned()],
+        ..Need::default()
+    }
+}
+
+#[test]
+fn a_bounded_latency_near_a_limit_rests_on_its_jitter() {
+    let need = near("gcp/hyperdisk-balanced", 3);
+    let mut found = ranked(&need).0.remove(0);
+    let effect = found.jitter.clone().expect("it is near its limit");
+    let percentile = effect.percentile_secs.expect("it is bounded");
+    assert!((effect.limit.as_str(), effect.is_simulated, effect.mean_secs) == ("volume IOPS", false, None));
+    assert_eq!(effect.jitter, volume::Jitter::default());
+    assert!(percentile.with <= 3e-3 && percentile.without > 5e-3, "{percentile:?}");
+    // Simulations replace the formulas; one that cannot be made leaves them.
+    let outcome = |percentile_secs: f64| Outcome { iops: 24_500.0, mean_secs: 1e-3, percentile_secs };
+    simulate_jitter(&need, &mut found, &mut |_| None);
+    assert_eq!(found.jitter, Some(effect));
+    let mut asked = Vec::new();
+    simulate_jitter(&need, &mut found, &mut |trial| {
+        asked.push(trial.volume.clone());
+        Some(outcome(if trial.volume.ends_with(",jitter=0ms") { 5.5e-3 } else { 2e-3 }))
+    });
+    assert!(asked.len() == 2 && asked[1] == format!("{},jitter=0ms", asked[0]), "{asked:?}");
+    let effect = found.jitter.clone().expect("5.5 ms are more than 2 ms");
+    assert_eq!(effect.percentile_secs, Some(WithAndWithout { with: 2e-3, without: 5.5e-3 }));
+    assert!(effect.is_simulated);
+    // Where the simulations are alike, nothing rests on it.
+    simulate_jitter(&need, &mut found, &mut |_| Some(outcome(2e-3)));
+    assert_eq!(found.jitter, None);
+}
+
+#[test]
+fn nothing_rests_on_jitter_far_from_a_limit_without_a_bound_or_without_any() {
+    let effect = |need: &Need| ranked(need).0.remove(0).jitter;
+    let near_it = near("gcp/hyperdisk-balanced", 3);
+    assert!(effect(&near_it).is_some());
+    assert_eq!(effect(&Need { percentile: None, ..near_it.clone() }), None);
+    assert_eq!(effect(&Need { headroom: 3.0, ..near("gcp/hyperdisk-balanced", 30) }), None);
+    assert_eq!(effect(&near("gcp/hyperdisk-balanced,jitter=0ms", 30)), None);
+    // Within its bound a latency that is a little longer is none to speak of, above it is.
+    let that_matter = |without: f64, bound: f64| WithAndWithout::that_matter(1.0, without, bound).is_some();
+    assert!(!that_matter(1.1, 2.0) && that_matter(1.1, 1.05) && that_matter(1.3, 2.0));
+    assert!(!that_matter(1.04, 0.5) && !that_matter(f64::INFINITY, 2.0) && !that_matter(f64::NAN, 2.0));
+    assert!(WithAndWithout::that_matter(0.0, 1e-3, 1.0).is_some());
+}
+
+#[test]
+fn what_keeps_within_a_limit_by_merging_alone_says_so() {
+    let need = |block: u32, sequential: bool| Need {
+        iops: Some(8_000.0),
+        block: Some(block),
+        sequential,
+        volumes: vec!["aws/gp3,iops=3000,size=100GiB".to_owned()],
+        ..Need::default()
+    };
+    let found = |need: &Need| ranked(need).0.remove(0);
+    let merged = found(&need(64 << 10, true));
+    let effect = merged.merging.as_ref().expect("3,000 IOPS are less than 8,000");
+    assert!(merged.meets() && effect.limit == "volume IOPS" && (effect.iops - 3_000.0).abs() < 1e-6, "{effect:?}");
+    assert!(effect.merging.assumed.contains("gp2 and io1"), "{effect:?}");
+    let small = found(&need(16 << 10, true));
+    assert!(!small.meets() && small.merging.is_none(), "operations below 32 KiB are not merged");
+    assert!(!found(&need(64 << 10, false)).meets());
+    let few = Need { iops: Some(2_000.0), ..need(64 << 10, true) };
+    assert_eq!(found(&few).merging, None, "it is enough without");
 }

@@ -51,7 +51,10 @@ pub use input::{
 pub use latency::LatencyStats;
 pub use log::LogLine;
 pub use measured::{CpuUse, DirectionResult, Interval, Kind, Measured, Samples, Series};
-pub use model::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume, StageWait};
+pub use model::{
+    Model, ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume,
+    StageWait,
+};
 pub use printable::printable;
 pub use quote::{Quote, Quoted};
 pub use run::{

@@ -133,9 +133,40 @@ pub struct ModelStage {
     pub utilisation: f64,
     /// Its bucket of credits; `None` where it has none.
     pub credits: Option<ModelCredits>,
+    /// What its jitter spared operations; `None` where it has none, and where operations waited for one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early: Option<ModelEarly>,
+    /// What it made of operations that continued others; `None` where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merging: Option<ModelMerging>,
     /// How full that was in the course of time: nanoseconds from the start, and what was left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<(u64, f64)>,
+}
+
+/// Sequential operations before a limit that merges them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelMerging {
+    /// Those that continued others and were counted with them.
+    pub merged: u64,
+    /// Those that continued others and were counted each, because they were too small.
+    pub unmerged: u64,
+}
+
+/// What the jitter of a limit spared operations. Waits are those at this limit alone, and without jitter those of the same
+/// arrivals.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelEarly {
+    /// How far ahead of an even schedule the limit admits operations, in nanoseconds.
+    pub jitter_ns: u64,
+    /// Where that is from: `assumed`, `given` or `stated`.
+    pub basis: String,
+    /// Operations that were admitted ahead of the schedule.
+    pub requests: u64,
+    /// The wait that 99 % of all operations did not exceed, in nanoseconds.
+    pub p99_wait_ns: u64,
+    /// The same without jitter.
+    pub p99_wait_without_ns: u64,
 }
 
 /// What became of a bucket of credits.

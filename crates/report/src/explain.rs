@@ -65,6 +65,9 @@ impl Page {
                 self.sheet.line(&format!("  {}", nothing_found(one)));
             }
             explanation.findings.iter().for_each(|finding| self.finding(finding, explanation.into()));
+            for note in &explanation.notes {
+                self.sheet.led(2, "note", Tone::Faint, &format!(": {note}"));
+            }
         }
     }
 
@@ -198,6 +201,8 @@ struct Subject<'a> {
     subject: &'a str,
     figures: &'a [Evidence],
     findings: Vec<Worded<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -216,6 +221,7 @@ fn subject(explanation: &Explanation) -> Subject<'_> {
         subject: &explanation.subject,
         figures: &explanation.figures,
         findings: explanation.findings.iter().map(worded).collect(),
+        notes: &explanation.notes,
     }
 }
 
@@ -253,6 +259,9 @@ pub fn explain_markdown(explained: &[Explained]) -> String {
             for finding in &explanation.findings {
                 let words = escape::markdown(&words::finding(finding, explanation));
                 let _ = writeln!(text, "| {} | `{}` | {words} |", severity_name(finding.severity), finding.code.name());
+            }
+            for note in &explanation.notes {
+                let _ = writeln!(text, "| note | | {} |", escape::markdown(note));
             }
             text.push('\n');
             for setting in explanation.findings.iter().flat_map(words::settings) {

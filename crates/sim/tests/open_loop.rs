@@ -5,7 +5,7 @@ mod common;
 use common::{constant, run};
 use units::Nanos;
 use volume::PerKind;
-use volume::spec::{Burst, Counted, Limit, Scope, Source, Spec, Station};
+use volume::spec::{Burst, Counted, Jitter, Limit, Scope, Source, Spec, Station};
 
 /// Requests a second that the limit lets through.
 const LIMIT: u64 = 10_000;
@@ -19,11 +19,12 @@ fn strict() -> Spec {
     let limit = Limit {
         name: "IOPS".to_owned(),
         scope: Scope::Volume,
-        counted: Counted::Operations { unit: None, merged: false },
+        counted: Counted::Operations { unit: None, merged_from: None },
         rate: PerKind { read: Some(LIMIT), write: Some(LIMIT), ..PerKind::default() },
         larger_than: 0,
-        burst: Burst::Jitter(Nanos::ZERO),
+        burst: Burst::Jitter(Jitter::given(Nanos::ZERO)),
         tolerance: None,
+        merging: None,
         rule: String::new(),
         source: Source::default(),
     };

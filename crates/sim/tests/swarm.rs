@@ -5,7 +5,7 @@ mod common;
 use units::random::Random;
 use units::{Bytes, Nanos};
 use volume::closed::{Load, predict};
-use volume::spec::{Behaviour, Burst, Counted, Latency, Limit, Scope, Source, Spec, Station};
+use volume::spec::{Behaviour, Burst, Counted, Jitter, Latency, Limit, Scope, Source, Spec, Station};
 use volume::{Law, PerKind};
 
 /// How many volumes are tried.
@@ -63,11 +63,12 @@ fn limit(random: &mut Random, number: u64) -> Limit {
     Limit {
         name: format!("limit {number}"),
         scope: Scope::Volume,
-        counted: if operations { Counted::Operations { unit, merged: false } } else { Counted::Bytes },
+        counted: if operations { Counted::Operations { unit, merged_from: None } } else { Counted::Bytes },
         rate,
         larger_than: 0,
-        burst: Burst::Jitter(Nanos::from_millis(5)),
+        burst: Burst::Jitter(Jitter::assumed(Nanos::from_millis(5))),
         tolerance: None,
+        merging: None,
         rule: String::new(),
         source: Source::default(),
     }
@@ -102,6 +103,7 @@ fn spec(random: &mut Random) -> Spec {
         }),
         buffering: volume::Buffering::default(),
         price: None,
+        unknown_limits: Vec::new(),
         notes: Vec::new(),
     }
 }

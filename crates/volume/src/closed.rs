@@ -112,6 +112,12 @@ impl Wait {
 }
 
 impl Cap {
+    /// The same cap if it admitted nothing ahead of an even schedule.
+    #[must_use]
+    pub fn without_jitter(&self) -> Self {
+        Self { forgives_secs: 0.0, ..self.clone() }
+    }
+
     /// How long requests wait before it if so many come in a second: heavy-traffic formulas (Pollaczek and Khinchine with
     /// the tail of Kingman for a limit, Sakasegawa for several servers), within a tenth where waits matter.
     #[must_use]
@@ -247,9 +253,11 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
     let fastest = limit.rate.each().into_iter().flatten().copied().max()?;
     // A bucket is worth so many seconds of the rate.
     let requests = |units: u64| units as f64 / fastest as f64 * iops;
-    let (bucket, forgives_secs) = match limit.burst {
-        Burst::Credits { most, at_start } => (Some(Bucket { most: requests(most), at_start: requests(at_start) }), 0.0),
-        Burst::Jitter(jitter) => (None, jitter.secs_f64()),
+    let (bucket, forgives_secs) = match &limit.burst {
+        Burst::Credits { most, at_start } => {
+            (Some(Bucket { most: requests(*most), at_start: requests(*at_start) }), 0.0)
+        }
+        Burst::Jitter(jitter) => (None, jitter.time.secs_f64()),
     };
     let squares = load.mean(|kind| {
         let cost = cost_secs(limit, load, kind);
@@ -265,7 +273,9 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
 fn cost_secs(limit: &Limit, load: &Load, kind: Kind) -> f64 {
     let bytes = *load.bytes.get(kind);
     match (limit.counted, limit.rate.get(kind)) {
-        (Counted::Operations { unit: Some(unit), merged: true }, Some(rate)) if load.sequential => {
+        (Counted::Operations { unit: Some(unit), merged_from: Some(least) }, Some(rate))
+            if load.sequential && bytes >= least =>
+        {
             f64::from(bytes) / f64::from(unit.max(1)) / *rate as f64
         }
         _ => limit.requests_per_sec(kind, bytes).map_or(0.0, |rate| 1.0 / rate),
@@ -329,7 +339,7 @@ mod tests {
         let mean = |iops| cap.wait(iops).mean_secs;
         assert!(mean(5_000.0) < 1e-9 && mean(9_000.0) < mean(9_900.0) && mean(10_000.0).is_infinite());
         // Half a service time at full load over what is free, and what is forgiven takes e-folds off.
-        let plain = Cap { forgives_secs: 0.0, ..cap.clone() };
+        let plain = cap.without_jitter();
         assert!((plain.wait(9_000.0).mean_secs - 0.9 * 1e-4 / 0.2).abs() < 1e-6);
         // Where one operation is worth more time than is forgiven, the one behind it waits.
         let large = Cap { iops: 76.0, ..cap };

@@ -10,6 +10,7 @@
 //! What is *not* here: a clock, bytes, jobs, and any knowledge of who asks.
 
 mod agenda;
+mod ahead;
 pub mod catalogue;
 pub mod closed;
 pub mod disk;
@@ -27,6 +28,7 @@ mod written;
 pub use law::Law;
 pub use request::{Kind, PerKind, Request, Share};
 pub use spec::{
-    Behaviour, Buffering, Burst, Counted, Latency, Limit, Scope, Source, Spec, Station, Tolerance, names_machine,
+    Behaviour, Buffering, Burst, Counted, Jitter, JitterBasis, Latency, Limit, Merging, Scope, Source, Spec, Station,
+    Tolerance, names_machine,
 };
-pub use system::{Attachment, Credits, Home, Stage, StageKind, System};
+pub use system::{Attachment, Credits, Early, Home, Stage, StageKind, System};

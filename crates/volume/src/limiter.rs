@@ -4,6 +4,7 @@ use std::ops::{Add, Sub};
 
 use units::Nanos;
 
+use crate::ahead::Ahead;
 use crate::request::{Kind, PerKind, Share};
 use crate::spec::{Burst, Counted, Limit};
 use crate::system::Credits;
@@ -21,6 +22,10 @@ pub(crate) struct Counts {
     pub delay_ns: u64,
     /// How much of its time all requests together were worth.
     pub busy_ns: u64,
+    /// Those that cost nothing because they were merged with the ones before them.
+    pub merged: u64,
+    /// Those that continued the ones before them and were too small to be merged.
+    pub unmerged: u64,
 }
 
 impl Add for Counts {
@@ -32,6 +37,8 @@ impl Add for Counts {
             decided: self.decided + more.decided,
             delay_ns: self.delay_ns + more.delay_ns,
             busy_ns: self.busy_ns.saturating_add(more.busy_ns),
+            merged: self.merged + more.merged,
+            unmerged: self.unmerged + more.unmerged,
         }
     }
 }
@@ -45,6 +52,8 @@ impl Sub for Counts {
             decided: self.decided - before.decided,
             delay_ns: self.delay_ns - before.delay_ns,
             busy_ns: self.busy_ns - before.busy_ns,
+            merged: self.merged - before.merged,
+            unmerged: self.unmerged - before.unmerged,
         }
     }
 }
@@ -61,6 +70,8 @@ pub(crate) struct Limiter {
     /// Where the last request of each kind ended, and how much of a unit its run had filled.
     runs: [Run; 4],
     pub counts: Counts,
+    /// What the jitter spares; nothing is kept of buckets of credits.
+    pub ahead: Ahead,
     /// When a request was first delayed.
     first_delay_ns: u64,
     /// Time at which the next unit of each user would be due if it had an equal share.
@@ -120,9 +131,9 @@ impl Limiter {
         let fastest = limit.rate.each().into_iter().flatten().copied().max().unwrap_or(1).max(1);
         let span =
             |units: u64| u64::try_from(u128::from(units) * 1_000_000_000 / u128::from(fastest)).unwrap_or(u64::MAX);
-        let (tolerance_ns, due_ns) = match limit.burst {
-            Burst::Jitter(time) => (time.get(), 0),
-            Burst::Credits { most, at_start } => (span(most), span(most - at_start.min(most))),
+        let (tolerance_ns, due_ns) = match &limit.burst {
+            Burst::Jitter(jitter) => (jitter.time.get(), 0),
+            Burst::Credits { most, at_start } => (span(*most), span(most - at_start.min(most))),
         };
         Self {
             due_ns,
@@ -132,6 +143,7 @@ impl Limiter {
             lanes: limit.rate.map(|rate| Lane::new(rate.unwrap_or(1))).each().map(|lane| *lane),
             runs: [Run::default(); 4],
             counts: Counts::default(),
+            ahead: Ahead::default(),
             first_delay_ns: 0,
             shares: Vec::new(),
         }
@@ -166,7 +178,11 @@ impl Limiter {
             }
         };
         let now = now.get();
-        let admitted = now.max(self.due_ns.saturating_sub(self.tolerance_ns));
+        let ahead = self.due_ns.saturating_sub(now);
+        let admitted = now + ahead.saturating_sub(self.tolerance_ns);
+        if ahead > 0 {
+            self.ahead.record(ahead);
+        }
         self.due_ns = self.due_ns.max(now).saturating_add(price);
         self.counts.requests += 1;
         if admitted > now {
@@ -185,7 +201,7 @@ impl Limiter {
             return None;
         }
         let units = self.units(kind, offset, length);
-        let depends_on_offset = matches!(self.counted, Counted::Operations { unit: Some(_), merged: true });
+        let depends_on_offset = matches!(self.counted, Counted::Operations { unit: Some(_), merged_from: Some(_) });
         let lane = &mut self.lanes[kind.index()];
         lane.length = if depends_on_offset { 0 } else { length };
         Some(lane.charge(units))
@@ -196,19 +212,31 @@ impl Limiter {
         match self.counted {
             Counted::Bytes => u64::from(length),
             Counted::Operations { unit: None, .. } => 1,
-            Counted::Operations { unit: Some(unit), merged: false } => u64::from(length.div_ceil(unit.max(1))).max(1),
-            Counted::Operations { unit: Some(unit), merged: true } => {
-                let run = &mut self.runs[kind.index()];
-                if run.end != offset || run.filled == 0 {
-                    run.filled = 0;
-                }
-                let unit = u64::from(unit.max(1));
-                let before = run.filled.div_ceil(unit);
-                run.filled += u64::from(length);
-                run.end = offset + u64::from(length);
-                run.filled.div_ceil(unit) - before
+            Counted::Operations { unit: Some(unit), merged_from } => {
+                let single = u64::from(length.div_ceil(unit.max(1))).max(1);
+                merged_from
+                    .map_or(single, |least| self.units_in_run((kind, offset, length), unit.max(1), least, single))
             }
         }
+    }
+
+    /// How many units a request counts as where it may continue a run. One of less than `least` bytes counts as `single`,
+    /// and the next one begins a run of its own.
+    fn units_in_run(&mut self, (kind, offset, length): (Kind, u64, u32), unit: u32, least: u32, single: u64) -> u64 {
+        let run = &mut self.runs[kind.index()];
+        let continues = run.end == offset && run.end > 0;
+        let end = offset.saturating_add(u64::from(length));
+        if length < least {
+            *run = Run { end, filled: 0 };
+            self.counts.unmerged += u64::from(continues && length > 0);
+            return single;
+        }
+        let before = if continues { run.filled } else { 0 };
+        let unit = u64::from(unit);
+        *run = Run { end, filled: before.saturating_add(u64::from(length)) };
+        let units = run.filled.div_ceil(unit) - before.div_ceil(unit);
+        self.counts.merged += u64::from(units == 0 && length > 0);
+        units
     }
 
     /// Credits in the bucket at an instant, in units of the kind that is counted at the highest rate; below zero after
@@ -243,7 +271,7 @@ pub(crate) fn applying(limits: &[(usize, &Limit)]) -> PerKind<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Scope, Source};
+    use crate::spec::{Jitter, Scope, Source};
 
     fn limit(rate: PerKind<Option<u64>>, counted: Counted, burst: Burst) -> Limit {
         Limit {
@@ -254,6 +282,7 @@ mod tests {
             larger_than: 0,
             burst,
             tolerance: None,
+            merging: None,
             rule: String::new(),
             source: Source::default(),
         }
@@ -263,8 +292,8 @@ mod tests {
         PerKind { read: Some(rate), ..PerKind::default() }
     }
 
-    const OPERATIONS: Counted = Counted::Operations { unit: None, merged: false };
-    const PLAIN: Burst = Burst::Jitter(Nanos::ZERO);
+    const OPERATIONS: Counted = Counted::Operations { unit: None, merged_from: None };
+    const PLAIN: Burst = Burst::Jitter(Jitter::given(Nanos::ZERO));
 
     /// Admissions a second of an unending queue of equal requests, from the start.
     fn saturated(limiter: &mut Limiter, length: u32, seconds: u64) -> Vec<u64> {
@@ -307,10 +336,10 @@ mod tests {
 
     #[test]
     fn large_requests_count_as_several_and_runs_as_one() {
-        let unit = |merged| Counted::Operations { unit: Some(256 << 10), merged };
-        let mut single = Limiter::new(&limit(reads(1000), unit(false), PLAIN));
+        let unit = |merged_from| Counted::Operations { unit: Some(256 << 10), merged_from };
+        let mut single = Limiter::new(&limit(reads(1000), unit(None), PLAIN));
         assert_eq!(saturated(&mut single, 1 << 20, 1), [250]);
-        let mut runs = Limiter::new(&limit(reads(1000), unit(true), PLAIN));
+        let mut runs = Limiter::new(&limit(reads(1000), unit(Some(0)), PLAIN));
         // The first of a run pays for the three after it: the last run is not whole.
         assert!(saturated(&mut runs, 64 << 10, 1)[0].abs_diff(4000) < 4);
     }

@@ -27,8 +27,21 @@ pub struct Spec {
     pub buffering: Buffering,
     /// What it costs in a month of 730 hours, where that is known.
     pub price: Option<Price>,
+    /// Limits of its machine that are not known, by name. The model has none in their place.
+    pub unknown_limits: Vec<String>,
     /// What somebody who trusts these numbers should know: assumptions, gaps, contradictions.
     pub notes: Vec<String>,
+}
+
+/// How the note begins that names limits of the machine which are not known.
+pub(crate) const MACHINE_UNKNOWN: &str = "machine limit unknown";
+
+impl Spec {
+    /// The note that names limits of its machine which are not known; `None` where all are, or no machine is named.
+    #[must_use]
+    pub fn unknown_machine(&self) -> Option<&str> {
+        self.notes.iter().map(String::as_str).find(|note| note.starts_with(MACHINE_UNKNOWN))
+    }
 }
 
 /// What is said about the page cache before a volume.
@@ -70,6 +83,8 @@ pub struct Limit {
     pub burst: Burst,
     /// How much more than its rate the provider is known to sustain; `None` where nothing is published or measured.
     pub tolerance: Option<Tolerance>,
+    /// What the merging of sequential operations rests on; `None` where they are not merged.
+    pub merging: Option<Merging>,
     /// The rule it follows from, with this volume's numbers: `min(30 × 2048 GB, 60,000)`.
     pub rule: String,
     /// Where the rule is from.
@@ -109,11 +124,20 @@ impl Tolerance {
     }
 }
 
+/// What is known of how a provider counts sequential operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merging {
+    /// Where it is documented.
+    pub source: Source,
+    /// What of it no document states.
+    pub assumed: String,
+}
+
 /// How much may pass at once after a pause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Burst {
     /// As much as the rate gives in this time.
-    Jitter(Nanos),
+    Jitter(Jitter),
     /// A bucket of credits, in units of the limit.
     Credits {
         /// What it holds at most.
@@ -121,6 +145,60 @@ pub enum Burst {
         /// What it holds at the start.
         at_start: u64,
     },
+}
+
+/// How far ahead of an even schedule a limit admits requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Jitter {
+    /// How far.
+    pub time: Nanos,
+    /// Where the time is from.
+    pub basis: JitterBasis,
+}
+
+impl Jitter {
+    /// A jitter that no document states.
+    #[must_use]
+    pub const fn assumed(time: Nanos) -> Self {
+        Self { time, basis: JitterBasis::Assumed }
+    }
+
+    /// A jitter that was asked for.
+    #[must_use]
+    pub const fn given(time: Nanos) -> Self {
+        Self { time, basis: JitterBasis::Given }
+    }
+}
+
+impl Default for Jitter {
+    /// Arrivals of a steady load bunch by chance. A limit that forgot every gap at once would lose a few per cent of its
+    /// rate to them, which no provider is known to do. How much real limits forgive is not published.
+    fn default() -> Self {
+        Self::assumed(Nanos::from_millis(5))
+    }
+}
+
+/// Where the jitter of a limit is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JitterBasis {
+    /// It was given with the volume's name.
+    Given,
+    /// A document or a measurement states it.
+    Stated(Source),
+    /// Neither.
+    Assumed,
+}
+
+impl JitterBasis {
+    /// `given`, `stated`, `assumed`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::Stated(_) => "stated",
+            Self::Assumed => "assumed",
+        }
+    }
 }
 
 /// Who shares a limit.
@@ -146,8 +224,9 @@ pub enum Counted {
     Operations {
         /// Bytes of one operation as it is counted.
         unit: Option<u32>,
-        /// Whether operations that continue where the last one ended are counted as one until a unit is full.
-        merged: bool,
+        /// Operations of at least so many bytes that continue where the last one ended are counted as one until a unit is
+        /// full; `None` where each is counted.
+        merged_from: Option<u32>,
     },
     /// Bytes.
     Bytes,

@@ -9,7 +9,7 @@ use crate::disk::Mechanics;
 use crate::law::Sampler;
 use crate::limiter::{Counts, Limiter, applying};
 use crate::request::{PerKind, Request, Share};
-use crate::spec::{Behaviour, Buffering, Burst, Latency, Limit, Scope, Spec, Station};
+use crate::spec::{Behaviour, Buffering, Burst, Jitter, Latency, Limit, Scope, Spec, Station};
 use crate::spells::Calendar;
 use crate::station::Servers;
 use crate::tally::Tally;
@@ -60,8 +60,28 @@ pub struct Stage {
     pub routes: Vec<usize>,
     /// Its bucket of credits; `None` where it has none.
     pub credits: Option<Credits>,
+    /// What its jitter spared requests; `None` where it has none.
+    pub early: Option<Early>,
+    /// Requests that a limit did not count because they continued the ones before them.
+    pub merged: u64,
+    /// Those that continued the ones before them and were too small to be merged.
+    pub unmerged: u64,
     /// The rule of the limit.
     pub rule: String,
+}
+
+/// What the jitter of a limit spared the requests that passed it. Waits are those at this limit alone, and without jitter
+/// those of the same arrivals: of an open loop, whose arrivals do not depend on waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Early {
+    /// How far ahead of an even schedule the limit admits requests.
+    pub jitter: Jitter,
+    /// Requests that were admitted ahead of the schedule.
+    pub requests: u64,
+    /// The wait that 99 % of the requests did not exceed.
+    pub p99: Nanos,
+    /// The same without jitter, to one part in 32.
+    pub p99_without: Nanos,
 }
 
 /// What became of a bucket of credits, in units of its limit.
@@ -120,6 +140,8 @@ struct Title {
     tally: Tally,
     /// What its bucket held at the start.
     credits: Option<u64>,
+    /// How far ahead of an even schedule it admits; `None` where that is nothing.
+    jitter: Option<Jitter>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -338,6 +360,10 @@ impl System {
             } else {
                 title.tally.end(now, counts);
             }
+            if let (Part::Limiter(index), Some(_)) = (title.part, &title.jitter) {
+                let ahead = &mut self.limiters[index].ahead;
+                if begins { ahead.begin() } else { ahead.end() }
+            }
         }
     }
 
@@ -368,7 +394,8 @@ impl System {
                 (StageKind::Station, station.counts, station.servers(), None)
             }
         };
-        let (Counts { requests, delayed, decided, delay_ns, busy_ns }, time_ns) = title.tally.so_far(now, counts);
+        let (counts, time_ns) = title.tally.so_far(now, counts);
+        let Counts { requests, delayed, decided, delay_ns, busy_ns, merged, unmerged } = counts;
         let routes = self.routes.iter().enumerate().filter(|(_, route)| route.leads_through(title.part));
         Stage {
             name: title.name.clone(),
@@ -381,8 +408,20 @@ impl System {
             utilisation: busy_ns as f64 / servers as f64 / time_ns.max(1) as f64,
             routes: routes.map(|(number, _)| number).collect(),
             credits,
+            early: self.early(title, requests),
+            merged,
+            unmerged,
             rule: title.rule.clone(),
         }
+    }
+
+    /// What its jitter spared so many requests.
+    fn early(&self, title: &Title, requests: u64) -> Option<Early> {
+        let (Part::Limiter(index), Some(jitter)) = (title.part, &title.jitter) else { return None };
+        let ahead = &self.limiters[index].ahead;
+        let p99_without = ahead.quantile(0.99, requests);
+        let p99 = p99_without.since(jitter.time);
+        Some(Early { jitter: jitter.clone(), requests: ahead.requests(), p99, p99_without })
     }
 }
 
@@ -473,7 +512,7 @@ impl Builder {
         let index = *self.known_stations.entry(known.clone()).or_insert(self.stations.len());
         if index == self.stations.len() {
             self.stations.push(Servers::new(station));
-            self.titles.push(known.title(Part::Station(index), &station.rule, None));
+            self.titles.push(known.title(Part::Station(index), &station.rule, None, None));
         }
         index
     }
@@ -483,11 +522,11 @@ impl Builder {
         let index = *self.known_limiters.entry(known.clone()).or_insert(self.limiters.len());
         if index == self.limiters.len() {
             self.limiters.push(Limiter::new(limit));
-            let credits = match limit.burst {
-                Burst::Credits { most, at_start } => Some(at_start.min(most)),
-                Burst::Jitter(_) => None,
+            let (credits, jitter) = match &limit.burst {
+                Burst::Credits { most, at_start } => (Some(*at_start.min(most)), None),
+                Burst::Jitter(jitter) => (None, Some(jitter).filter(|jitter| jitter.time > Nanos::ZERO).cloned()),
             };
-            self.titles.push(known.title(Part::Limiter(index), &limit.rule, credits));
+            self.titles.push(known.title(Part::Limiter(index), &limit.rule, credits, jitter));
         }
         index
     }
@@ -529,8 +568,8 @@ impl Known {
         Self { scope: scope.clone(), owner: owner.clone(), name: name.to_owned() }
     }
 
-    fn title(self, part: Part, rule: &str, credits: Option<u64>) -> Title {
+    fn title(self, part: Part, rule: &str, credits: Option<u64>, jitter: Option<Jitter>) -> Title {
         let Self { owner, name, .. } = self;
-        Title { name, owner, rule: rule.to_owned(), part, tally: Tally::default(), credits }
+        Title { name, owner, rule: rule.to_owned(), part, tally: Tally::default(), credits, jitter }
     }
 }

@@ -21,6 +21,7 @@ fn system(drive: Drive, seed: u64) -> System {
         behaviour: Behaviour::Drive(drive),
         buffering: volume::Buffering::default(),
         price: None,
+        unknown_limits: Vec::new(),
         notes: Vec::new(),
     };
     System::new(&[Attachment { spec, volume: "disk".into() }], seed)

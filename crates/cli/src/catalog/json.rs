@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use volume::catalogue::{Listed, Origin, Resolved};
-use volume::{Behaviour, Kind, Law, Scope, Source};
+use volume::{Behaviour, Burst, Counted, JitterBasis, Kind, Law, Limit, Scope, Source};
 
 use super::answer::{Answer, Row};
 use super::question::Question;
@@ -48,7 +48,7 @@ pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>
         "bound_by": answer.bound_by().map(|cap| &cap.name),
         "burst": burst.map(|(iops, secs)| json!({ "iops": finite(iops), "secs": finite(secs) })),
         "latency": latency(volume),
-        "price": spec.price.as_ref().map(price), "prices": priced, "notes": spec.notes, "unknown": about.unknown,
+        "price": spec.price.as_ref().map(price), "prices": priced, "notes": spec.notes, "unknown_limits": spec.unknown_limits, "unknown": about.unknown,
     }))
 }
 
@@ -86,7 +86,27 @@ fn limit(row: &Row<'_>, question: &Question) -> Value {
         "tolerance": row.limit.and_then(|limit| limit.tolerance.as_ref()).map(|tolerance| json!({
             "fraction": tolerance.fraction(), "source": source(&tolerance.source),
         })),
+        "jitter": row.limit.and_then(jitter),
+        "merging": row.limit.and_then(merging),
     })
+}
+
+fn jitter(limit: &Limit) -> Option<Value> {
+    let Burst::Jitter(jitter) = &limit.burst else { return None };
+    let stated = match &jitter.basis {
+        JitterBasis::Stated(stated) => Some(source(stated)),
+        JitterBasis::Given | JitterBasis::Assumed => None,
+    };
+    let ms = jitter.time.get() as f64 / 1e6;
+    Some(json!({ "ms": ms, "basis": jitter.basis.name(), "source": stated }))
+}
+
+fn merging(limit: &Limit) -> Option<Value> {
+    let Counted::Operations { unit, merged_from: Some(from) } = limit.counted else { return None };
+    let merging = limit.merging.as_ref()?;
+    Some(json!({
+        "from_bytes": from, "to_bytes": unit, "source": source(&merging.source), "assumed": merging.assumed,
+    }))
 }
 
 fn source(source: &Source) -> Value {

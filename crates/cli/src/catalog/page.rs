@@ -3,11 +3,11 @@
 use report::{Sheet, Style};
 use units::{Bytes, Nanos, grouped, significant};
 use volume::catalogue::{COMMON_KEYS, Origin, Resolved};
-use volume::{Behaviour, Burst, Counted, Kind, Law, Limit, Scope, Source, names_machine};
+use volume::{Behaviour, Burst, Counted, Jitter, Kind, Law, Limit, Scope, Source, names_machine};
 
 use super::answer::{Answer, Row};
 use super::question::Question;
-use crate::words::{amount, cited};
+use crate::words::{self, amount, cited};
 
 /// Everything that is known, in lines that fit.
 pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>, style: Style) -> String {
@@ -65,6 +65,25 @@ impl Page {
         for row in &answer.rows {
             self.row(row, question, bound_by.is_some() && row.cap.as_ref().map(|cap| cap.part) == bound_by);
         }
+        self.jitter(answer);
+    }
+
+    /// How far ahead of an even schedule limits admit operations; which of them, where they differ.
+    fn jitter(&mut self, answer: &Answer<'_>) {
+        let mut known: Vec<(&Jitter, Vec<&str>)> = Vec::new();
+        for limit in answer.rows.iter().filter_map(|row| row.limit) {
+            let Burst::Jitter(jitter) = &limit.burst else { continue };
+            match known.iter_mut().find(|(other, _)| *other == jitter) {
+                Some((_, names)) => names.push(&limit.name),
+                None => known.push((jitter, vec![&limit.name])),
+            }
+        }
+        let differ = known.len() > 1;
+        for (jitter, names) in known {
+            let whose = if differ { names.join(", ") } else { "limits without a bucket".to_owned() };
+            let text = format!("{whose} admit operations up to {} ahead of an even schedule", words::jitter(jitter));
+            self.sheet.wrapped("  ", &text);
+        }
     }
 
     fn row(&mut self, row: &Row<'_>, question: &Question, binds: bool) {
@@ -87,6 +106,9 @@ impl Page {
             let percent = significant(100.0 * tolerance.fraction(), 3);
             self.sheet.wrapped("    ", &format!("measured: up to {percent} % above this rate"));
             self.source("    ", &tolerance.source);
+        }
+        if let Some(merging) = row.limit.and_then(merged) {
+            self.sheet.wrapped("    ", &merging);
         }
     }
 
@@ -194,6 +216,13 @@ fn bucket(limit: &Limit) -> Option<String> {
     let credits = if limit.counted == Counted::Bytes { "" } else { " credits" };
     let full = if at_start >= most { String::new() } else { format!(", {} at the start", amount(at_start)) };
     Some(format!("a bucket of {}{credits}{full}", amount(most)))
+}
+
+/// From which size on sequential operations are merged, and what that rests on.
+fn merged(limit: &Limit) -> Option<String> {
+    let Counted::Operations { merged_from: Some(least), .. } = limit.counted else { return None };
+    let from = if least > 0 { format!(" of {} and more", Bytes::new(u64::from(least))) } else { String::new() };
+    Some(format!("merges sequential operations{from}: {}", words::merging(limit.merging.as_ref()?)))
 }
 
 /// `10,000 IOPS, 39.1 MiB/s, 41 MB/s`.

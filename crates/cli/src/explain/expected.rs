@@ -10,6 +10,7 @@ use crate::seeds::Seeds;
 use crate::signals::Signals;
 use crate::sim::{self, JobWords, Scene};
 use crate::source::Outside;
+use crate::words;
 
 /// Blocks of this many bytes are meant where nobody says.
 const BLOCK_BYTES: u32 = 4096;
@@ -54,6 +55,7 @@ impl Expected {
             break_even_bytes: break_even_bytes(spec, &load),
             larger: caps.first().and_then(|cap| self.larger(&load, cap.iops)),
             iops_per_cpu: plan::iops_per_cpu(&self.words, &load),
+            notes: notes(spec, seen, &load),
             caps,
             at,
         }
@@ -140,6 +142,22 @@ fn load(seen: &Observation, in_flight: f64) -> Load {
     let bytes = seen.mean_bytes().map_or(BLOCK_BYTES, |block| block.value().round().max(1.0) as u32);
     let sequential = seen.random == Some(false);
     Load { sequential, ..Load::mixed(seen.read_share.unwrap_or(1.0), bytes, in_flight) }
+}
+
+/// What the volume's figures rest on for this load: machine limits that are not known, merging that is not documented.
+fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
+    let merging = spec.limits.iter().filter(|_| seen.random == Some(false)).filter_map(|limit| {
+        let Counted::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
+        let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
+        let counted = match load.bytes.read {
+            length if length >= least && length < unit => format!("count as one up to {}", bytes(unit)),
+            length if length < least => format!("of less than {} count each", bytes(least)),
+            _ => return None,
+        };
+        let basis = words::merging(limit.merging.as_ref()?);
+        Some((limit.name.clone(), format!("sequential operations {counted} ({basis})")))
+    });
+    spec.unknown_machine().map(str::to_owned).into_iter().chain(words::of_limits(merging)).collect()
 }
 
 fn described(spec: &Spec, cap: &closed::Cap) -> Cap {

@@ -7,14 +7,16 @@ use drive::{Stop, Watch};
 use engine::Clock;
 use job::{Engine, Job, OpenSync};
 use meter::Meter;
-use record::{Model, ModelCredits, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume};
+use record::{
+    Model, ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelStage, ModelStageKind, ModelledVolume,
+};
 use sim::{Buffered, Seat, Virtual, World};
 use units::Nanos;
 use volume::pagecache::Advice;
 use volume::{Attachment, StageKind, System};
 use workload::Issuer;
 
-use super::Fitting;
+use super::{Fitting, assumptions};
 use crate::board::{Board, Totals};
 use crate::logs::LogFiles;
 use crate::measure::{Measurement, Request, Show};
@@ -96,7 +98,7 @@ impl Theatre<'_> {
         }
         finished.sort_by_key(|finished: &Finished| finished.number);
         let elapsed = target::Target::now(&mut world);
-        let model = self.model(&world, elapsed, pace);
+        let model = self.model(&world, elapsed, pace, &finished);
         (finished, Model { page_caches: page_caches(&world, &self.fitting.attachments), ..model })
     }
 
@@ -209,7 +211,7 @@ impl Theatre<'_> {
         Ok(())
     }
 
-    fn model<C: sim::Clock>(&self, world: &World<C>, elapsed: Nanos, pace: Pace) -> Model {
+    fn model<C: sim::Clock>(&self, world: &World<C>, elapsed: Nanos, pace: Pace, finished: &[Finished]) -> Model {
         let mut volumes: Vec<ModelledVolume> = Vec::new();
         // Of each way, which of the volumes it leads to.
         let mut ends = Vec::with_capacity(self.fitting.attachments.len());
@@ -231,8 +233,20 @@ impl Theatre<'_> {
             workers.dedup();
         }
         let virtual_time = pace == Pace::Virtual;
-        let mut stages: Vec<ModelStage> =
-            world.system().stages(elapsed).into_iter().map(|told| stage(told, &ends)).collect();
+        let mut told = world.system().stages(elapsed);
+        for stage in &mut told {
+            let p99 = assumptions::open_p99(self.request, self.fitting, finished, stage);
+            // Of a closed loop nothing is known: its operations would have come later.
+            stage.early = stage.early.take().filter(|_| p99.is_some());
+            let end = stage.routes.first().map(|&route| ends[route]);
+            end.into_iter().for_each(|end| volumes[end].notes.extend(assumptions::jitter(stage, p99)));
+        }
+        for (index, volume) in volumes.iter_mut().enumerate() {
+            let own = told.iter().filter(|stage| stage.routes.first().is_some_and(|&route| ends[route] == index));
+            let limits = own.filter_map(|stage| Some((assumptions::limit(&self.fitting.attachments, stage)?, stage)));
+            volume.notes.extend(assumptions::merging(limits));
+        }
+        let mut stages: Vec<ModelStage> = told.into_iter().map(|told| stage(told, &ends)).collect();
         let buckets = stages.iter_mut().filter(|stage| stage.credits.is_some());
         for (bucket, stage) in buckets.enumerate() {
             stage.levels = world.ledger().levels(bucket).map(|(at, left)| (at.get(), left)).collect();
@@ -307,6 +321,15 @@ fn stage(stage: volume::Stage, ends: &[usize]) -> ModelStage {
             spent_per_sec: credits.spent_per_sec,
             empty_at_ns: credits.empty_at.map(Nanos::get),
         }),
+        early: stage.early.map(|early| ModelEarly {
+            jitter_ns: early.jitter.time.get(),
+            basis: early.jitter.basis.name().to_owned(),
+            requests: early.requests,
+            p99_wait_ns: early.p99.get(),
+            p99_wait_without_ns: early.p99_without.get(),
+        }),
+        merging: (stage.merged + stage.unmerged > 0)
+            .then_some(ModelMerging { merged: stage.merged, unmerged: stage.unmerged }),
         levels: Vec::new(),
     }
 }

@@ -254,10 +254,11 @@ impl Reader {
             let Some((key, value)) = part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
                 continue;
             };
-            for (listed, _) in plan::named(&need).unwrap_or_default() {
-                if let Some((message, remedy)) = wrong_key(&listed.name, key, value) {
-                    self.refuse("--provider", &chosen.words, place.clone(), &message, &remedy);
-                }
+            // One of a provider's volumes speaks for all of them.
+            let volumes = plan::named(&need).unwrap_or_default();
+            if let Some((message, remedy)) = volumes.iter().find_map(|(listed, _)| wrong_key(&listed.name, key, value))
+            {
+                self.refuse("--provider", &chosen.words, place, &message, &remedy);
             }
         }
     }
@@ -303,12 +304,15 @@ fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
             near.map_or_else(|| format!("it has {}", all.join(", ")), |near| format!("did you mean `{near}`?"));
         return Some((format!("{name} has no key `{key}`"), remedy));
     }
-    if key != "size" {
-        return None;
-    }
-    let sized = format!("{name},size={value}");
-    match volume::catalogue::resolve_all(&[&sized], &volume::catalogue::no_files) {
-        Ok(resolved) => unsold(name, &resolved[0].about),
+    let given = format!("{name},{key}={value}");
+    match volume::catalogue::resolve_all(&[&given], &volume::catalogue::no_files) {
+        Ok(resolved) => unsold(name, &resolved[0].about).filter(|_| key == "size"),
+        // Values that others bound are settled later; one that cannot be read is wrong in any case.
+        Err(problems) if key != "size" => {
+            let unreadable = problems.iter().find(|problem| problem.message.starts_with(&format!("{key}: ")))?;
+            let remedy = unreadable.remedy.clone().unwrap_or_else(|| format!("`fathom catalog {name}` lists its keys"));
+            Some((unreadable.message.clone(), remedy))
+        }
         Err(problems) => problems.first().map(|problem| {
             let remedy = problem.remedy.clone();
             (problem.message.clone(), remedy.unwrap_or_else(|| format!("`fathom catalog {name}` lists its sizes")))

@@ -1,10 +1,10 @@
 //! Figures of plans in words.
 
-use plan::{Candidate, Failure, Money, Need, Requirement};
+use plan::{Candidate, Failure, Money, Need, Requirement, WithAndWithout};
 use units::{Bytes, Nanos, count, grouped, significant};
 use volume::catalogue::Origin;
 
-use crate::words::amount;
+use crate::words::{self, amount};
 
 /// `141.92 USD a month`, and of another currency `4.75 EUR = 5.59 USD a month`.
 pub(super) fn price(money: &Money) -> String {
@@ -71,6 +71,58 @@ pub(super) fn percentile_name(need: &Need) -> &'static str {
 /// `1.32 ms (measured)`.
 pub(super) fn latency(candidate: &Candidate) -> Option<String> {
     Some(format!("{} ({})", time(candidate.mean_secs?), candidate.about.latency_basis.name()))
+}
+
+/// What its bounded latencies would be without jitter, in one sentence; `None` where that makes no difference.
+pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
+    let effect = candidate.jitter.as_ref()?;
+    let bounds = [
+        (percentile_name(need), effect.percentile_secs, need.percentile.map(|(_, bound)| bound)),
+        ("mean latency", effect.mean_secs, need.mean),
+    ];
+    let differs = |(name, secs, bound): (&str, Option<WithAndWithout>, Option<Nanos>)| {
+        let (WithAndWithout { with, without }, bound) = (secs?, bound?);
+        let missed = if without > bound.secs_f64() { format!(", above the bound of {bound}") } else { String::new() };
+        Some(format!("{name} {}, without jitter {}{missed}", time(with), time(without)))
+    };
+    let said: Vec<String> = bounds.into_iter().filter_map(differs).collect();
+    let how = format!("{} admits operations up to {} ahead of schedule", effect.limit, words::jitter(&effect.jitter));
+    let source = if effect.is_simulated { "simulated" } else { "by formula" };
+    Some(format!("{how}: {} ({source})", said.join("; ")))
+}
+
+/// The limit that it keeps within because the provider merges sequential operations.
+pub(super) fn merging(candidate: &Candidate) -> Option<String> {
+    let effect = candidate.merging.as_ref()?;
+    let each = format!("{} sustains {} IOPS where each operation counts", effect.limit, whole(effect.iops));
+    Some(format!("{each}; sequential ones are merged ({})", words::merging(&effect.merging)))
+}
+
+/// The machine that was named, with the need or with the volume.
+pub(super) fn machine(candidate: &Candidate) -> Option<&str> {
+    let key = candidate.about.keys.iter().find(|key| key.name == "machine")?;
+    Some(key.value.as_str()).filter(|name| !name.is_empty())
+}
+
+/// What a machine that was named may hold back, where the catalogue has no figure for it.
+pub(super) fn unknown_machine(candidate: &Candidate) -> Option<String> {
+    let machine = machine(candidate)?;
+    let unknown = &candidate.spec.unknown_limits;
+    (!unknown.is_empty()).then(|| {
+        let names = unknown.join(", ");
+        format!("machine limit unknown: the catalogue has no {names} of {machine}; the plan counts none in its place")
+    })
+}
+
+/// The same three in a few words, for a row of a table.
+pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
+    let effect = candidate.jitter.as_ref();
+    let percentile = effect.and_then(|effect| effect.percentile_secs).map(|secs| (percentile_name(need), secs));
+    let mean = effect.and_then(|effect| effect.mean_secs).map(|secs| ("mean", secs));
+    let without = percentile.or(mean).map(|(name, secs)| format!("{name} {} without jitter", time(secs.without)));
+    let merging = candidate.merging.is_some().then(|| "by merging".to_owned());
+    let unknown = unknown_machine(candidate).map(|_| "machine limit unknown".to_owned());
+    without.into_iter().chain(merging).chain(unknown).collect()
 }
 
 /// Prices and latencies are assumptions in part: what a reader must know of a plan.

@@ -77,7 +77,9 @@ fn meeting(answer: &Answer) -> Block {
         row.extend([region, date, cell(candidate.mean_secs.map(time))]);
         row.extend(percentile.as_ref().map(|_| cell(candidate.percentile_secs.map(time))));
         row.push(candidate.about.latency_basis.name().to_owned());
-        row.extend([cell(candidate.in_flight.map(figures::depth)), provisioned(candidate), limit(candidate)]);
+        let limit = std::iter::once(limit(candidate)).chain(figures::in_short(candidate, &answer.need));
+        let limit = limit.collect::<Vec<_>>().join("; ");
+        row.extend([cell(candidate.in_flight.map(figures::depth)), provisioned(candidate), limit]);
         row
     };
     Block::Table { head, numbers, rows: answer.ranking.meeting.iter().map(row).collect() }
@@ -101,6 +103,14 @@ fn assumptions(answer: &Answer) -> Vec<String> {
         if let Some(why) = &candidate.about.latency_assumed {
             lines.push(format!("{}: latency {}: {why}", candidate.listed, candidate.about.latency_basis.name()));
         }
+    }
+    for candidate in meeting() {
+        let said = [
+            figures::jitter(candidate, &answer.need),
+            figures::merging(candidate),
+            figures::unknown_machine(candidate),
+        ];
+        lines.extend(said.into_iter().flatten().map(|said| format!("{}: {said}", candidate.listed)));
     }
     for candidate in meeting() {
         let lacks = candidate.price.as_ref().and_then(|money| money.lacks.as_ref().map(|lacks| (money, lacks)));

@@ -66,7 +66,10 @@ fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> 
     let mut simulate = |trial: &plan::Trial| {
         (!options.no_simulation && signals.end().is_none()).then(|| verify::simulate(trial, seed, signals)).flatten()
     };
-    let (candidates, ranking) = plan::plan(&need, &mut laws, &mut simulate);
+    let (mut candidates, ranking) = plan::plan(&need, &mut laws, &mut simulate);
+    for index in &ranking.meeting {
+        plan::simulate_jitter(&need, &mut candidates[*index], &mut simulate);
+    }
     let next = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
         // What twice as much costs is worth knowing, whatever the budget of today is.
         let twice = Need { budget: None, ..need.times(2.0) };

@@ -166,10 +166,10 @@ impl Page {
             self.labelled("  CPUs", &format!("{} to leave free for I/O", significant(cpus.max(0.1), 2)));
         }
         match need.vcpus {
-            _ if has_unknown_machine(candidate) => {
-                let machine = candidate.machine.as_deref().unwrap_or_default();
-                let told = format!("what {machine} lets through to it is not known, and not counted");
-                self.labelled("  machine", &told);
+            _ if figures::machine(candidate).is_some() => {
+                if let Some(told) = figures::unknown_machine(candidate) {
+                    self.labelled("  machine", &told);
+                }
             }
             _ if !machines.is_empty() => {
                 self.labelled("  machine", &format!("{} or a larger one let it through", machines.join(", ")));
@@ -178,6 +178,12 @@ impl Page {
                 self.labelled("  machine", &format!("none with {vcpus} vCPUs is known to let it through"));
             }
             _ => {}
+        }
+        if let Some(told) = figures::jitter(candidate, need) {
+            self.labelled("  jitter", &told);
+        }
+        if let Some(told) = figures::merging(candidate) {
+            self.labelled("  merging", &told);
         }
         if let Some(why) = &candidate.about.latency_assumed {
             self.labelled("  assumed", &format!("latency: {why}"));
@@ -395,6 +401,7 @@ impl Row {
                 .chain(smaller)
                 .chain(more)
                 .chain([limit(candidate)])
+                .chain(figures::in_short(candidate, &answer.need))
                 .filter(|part| !part.is_empty())
                 .collect(),
         }
@@ -422,12 +429,6 @@ impl Row {
         let basis = (!basis).then(|| format!("latency {}", self.basis));
         holds.into_iter().chain(basis).chain(self.limit.iter().cloned()).collect::<Vec<_>>().join("; ")
     }
-}
-
-/// Whether a machine was named whose limits for this volume nobody states.
-fn has_unknown_machine(candidate: &Candidate) -> bool {
-    let is_limited = candidate.spec.limits.iter().any(|limit| limit.scope == volume::Scope::Machine);
-    candidate.machine.is_some() && !is_limited
 }
 
 /// Volumes without a price in the region that was asked for, and the regions that have prices.

@@ -53,7 +53,10 @@ pub(super) fn markdown(answer: &Answer) -> String {
             candidate.about.latency_basis.name(),
             percentile.unwrap_or_default(),
             cell(candidate.in_flight.map(figures::depth)),
-            limit(candidate)
+            std::iter::once(limit(candidate))
+                .chain(figures::in_short(candidate, &answer.need))
+                .collect::<Vec<_>>()
+                .join("; ")
         ));
     }
     if ranking.meeting.is_empty() {
@@ -94,7 +97,7 @@ pub(super) fn csv(answer: &Answer) -> String {
         "volume,meets,front,size_bytes,currency,price_per_month,capacity_price,iops_price,throughput_price,\
          performance_price,price_complete,region,price_date,price_per_iops,price_per_mibps,limit,limit_iops,headroom,\
          wanted_iops,block_bytes,latency_ns,percentile_ns,in_flight,iops_per_gb,cpus,confirmed,why_not,\
-         usd_per_month,latency_basis\n",
+         usd_per_month,latency_basis,percentile_without_jitter_ns,latency_without_jitter_ns,unknown_machine_limits\n",
     );
     for index in answer.ranking.meeting.iter().chain(&answer.ranking.missing) {
         let candidate = &answer.candidates[*index];
@@ -136,6 +139,9 @@ pub(super) fn csv(answer: &Answer) -> String {
             escape::csv(&why.join("; ")),
             number(money.map(|money| money.usd_per_month)),
             candidate.about.latency_basis.name().to_owned(),
+            ns(candidate.jitter.as_ref().and_then(|effect| effect.percentile_secs).map(|secs| secs.without)),
+            ns(candidate.jitter.as_ref().and_then(|effect| effect.mean_secs).map(|secs| secs.without)),
+            escape::csv(&candidate.spec.unknown_limits.join("; ")),
         ];
         out.push_str(&fields.join(","));
         out.push('\n');
@@ -227,6 +233,9 @@ fn candidate(answer: &Answer, index: usize, candidate: &Candidate) -> Value {
             "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps(),
         })
     });
+    let both = |secs: Option<plan::WithAndWithout>| {
+        secs.map(|secs| json!({ "with_ns": ns(Some(secs.with)), "without_ns": ns(Some(secs.without)) }))
+    };
     let jobs = candidate.jobs().map(|(jobs, iodepth)| json!({ "numjobs": jobs, "iodepth": iodepth }));
     json!({
         "volume": candidate.spec.name, "type": candidate.listed, "title": candidate.spec.title,
@@ -241,5 +250,14 @@ fn candidate(answer: &Answer, index: usize, candidate: &Candidate) -> Value {
         "margin": candidate.margin, "as_of": candidate.about.as_of, "unknown": candidate.about.unknown,
         "latency_assumed": candidate.about.latency_assumed, "latency_basis": candidate.about.latency_basis.name(),
         "unpriced": candidate.unpriced,
+        "jitter": candidate.jitter.as_ref().map(|effect| json!({
+            "limit": effect.limit, "ms": effect.jitter.time.get() as f64 / 1e6, "basis": effect.jitter.basis.name(),
+            "simulated": effect.is_simulated, "latency": both(effect.mean_secs), "percentile": both(effect.percentile_secs),
+        })),
+        "merging": candidate.merging.as_ref().map(|effect| json!({
+            "limit": effect.limit, "iops_each": effect.iops, "source": effect.merging.source.title,
+            "date": effect.merging.source.date, "assumed": effect.merging.assumed,
+        })),
+        "unknown_machine_limits": candidate.spec.unknown_limits,
     })
 }

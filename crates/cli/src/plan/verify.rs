@@ -52,7 +52,8 @@ fn words(trial: &Trial) -> Vec<String> {
 
 /// The load of one machine.
 fn job(trial: &Trial) -> Vec<String> {
-    let seconds = (OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX)))).max(LEAST_S);
+    let seconds =
+        (trial.longer * OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX)))).max(LEAST_S);
     let depth = match trial.timed {
         // Enough that operations that come by chance are never kept out.
         Some(_) => (8.0 * trial.in_flight).max(256.0),
@@ -65,7 +66,7 @@ fn job(trial: &Trial) -> Vec<String> {
         0.0 => "write",
         _ => "rw",
     };
-    let warm_up_s = (4.0 * trial.in_flight / trial.rate).max(0.02);
+    let warm_up_s = trial.longer * (4.0 * trial.in_flight / trial.rate).max(0.02);
     let mut words = vec![
         format!("--rw={order}{kind}"),
         format!("--bs={}", trial.block),
@@ -127,6 +128,7 @@ mod tests {
             sequential: false,
             in_flight: rate * 2e-3,
             timed: None,
+            longer: 1.0,
         };
         simulate(&trial, 1, &Signals::install().unwrap()).unwrap().iops
     }

@@ -4,9 +4,10 @@ use meter::Histogram;
 use nbd::server::{Done, Kind, Punctuality, Snapshot, Tally};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
-use volume::{Stage, StageKind};
+use volume::{Limit, Stage, StageKind};
 
 use super::recent::Rates;
+use crate::modelled;
 
 /// The version of this layout.
 pub(super) const SCHEMA: u32 = 1;
@@ -46,6 +47,9 @@ pub(super) struct ExportFigures {
     pub(super) in_flight: u64,
     /// Those kinds that were asked for.
     pub(super) kinds: Vec<KindFigures>,
+    /// What the model rests on: machine limits that are not known, merging that is assumed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
 }
 
 /// One kind of request.
@@ -119,6 +123,10 @@ pub(super) struct Known {
     pub(super) read_only: bool,
     /// Its way into the model.
     pub(super) route: Option<usize>,
+    /// What is not known of its machine.
+    pub(super) unknown: Option<String>,
+    /// Its limits that merge sequential requests.
+    pub(super) merging: Vec<Limit>,
 }
 
 impl Served {
@@ -130,7 +138,12 @@ impl Served {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
             served_secs: snapshot.age.secs_f64(),
-            exports: exports.map(|(index, (known, (_, tally)))| export(known, tally, recent, index)).collect(),
+            exports: exports
+                .map(|(index, (known, (_, tally)))| ExportFigures {
+                    notes: notes(known, snapshot),
+                    ..export(known, tally, recent, index)
+                })
+                .collect(),
             stages: snapshot.stages.iter().map(|stage| self::stage(stage, known, snapshot)).collect(),
             punctuality: punctuality(&snapshot.punctuality, known, snapshot),
         }
@@ -155,7 +168,18 @@ fn export(known: &Known, tally: &Tally, recent: &Rates, index: usize) -> ExportF
         connected: tally.connected,
         in_flight: tally.in_flight,
         kinds: kinds.map(|(kind, done)| self::kind(kind, done, recent.of(index, kind))).collect(),
+        notes: Vec::new(),
     }
+}
+
+/// What the model of an export rests on, as far as it made a difference.
+fn notes(known: &Known, snapshot: &Snapshot) -> Vec<String> {
+    let stages = snapshot.stages.iter().filter(|stage| known.route.is_some_and(|route| stage.routes.contains(&route)));
+    let merging = stages.filter_map(|stage| {
+        let limit = known.merging.iter().find(|limit| limit.name == stage.name)?;
+        Some((limit, stage))
+    });
+    known.unknown.iter().cloned().chain(modelled::merging_notes(merging)).collect()
 }
 
 /// How a kind is called.

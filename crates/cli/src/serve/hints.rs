@@ -25,6 +25,7 @@ pub(super) fn hints(
         let read_only = if known.read_only { ", read-only" } else { "" };
         let _ = writeln!(text, "fathom: serving {volume} ({size} in {}{read_only}), seed {seed}", known.store);
         known.uris.iter().for_each(|uri| line(&mut text, "", uri));
+        known.unknown.iter().for_each(|unknown| line(&mut text, "note", unknown));
     }
     if let Some((known, place)) = known.first().zip(places.first()) {
         for (program, command) in commands(known, place) {

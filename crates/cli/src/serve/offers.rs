@@ -3,7 +3,7 @@
 use nbd::server::Offer;
 use nbd::store::{Abilities, Store};
 use nbd::wire::{BlockSizes, Export, TransmissionFlags as Flags};
-use volume::{Attachment, Behaviour};
+use volume::{Attachment, Behaviour, Limit};
 
 use super::ask::Wanted;
 use super::figures::Known;
@@ -71,8 +71,14 @@ pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open]) -> Vec
         size_bytes: offer.export.size,
         read_only: offer.export.flags.contains(Flags::READ_ONLY),
         route: offer.route,
+        unknown: wanted.model.as_ref().and_then(|model| model.spec.unknown_machine()).map(str::to_owned),
+        merging: wanted.model.iter().flat_map(|model| &model.spec.limits).filter(merges).cloned().collect(),
     })
     .collect()
+}
+
+fn merges(limit: &&Limit) -> bool {
+    limit.merging.is_some()
 }
 
 #[cfg(test)]

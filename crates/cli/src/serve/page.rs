@@ -28,9 +28,10 @@ fn export(export: &ExportFigures) -> String {
     let read_only = if export.read_only { ", read-only" } else { "" };
     let size = Bytes::new(export.size_bytes);
     let mut page = format!("\n{name}: {volume}\n  {size} in {}{read_only}, {}", export.store, connections(export));
+    let notes = export.notes.iter().fold(String::new(), |text, note| text + "  note: " + note + "\n");
     if export.kinds.is_empty() {
         page.push_str(", no requests\n");
-        return page;
+        return page + &notes;
     }
     let heads = ["", "operations", "errors", "IOPS", "MiB/s", "mean", "p50", "p99", "IOPS now"];
     page.push_str("\n\n");
@@ -38,7 +39,7 @@ fn export(export: &ExportFigures) -> String {
     for kind in &export.kinds {
         page.push_str(&row(cells(kind)));
     }
-    page
+    page + &notes
 }
 
 fn connections(export: &ExportFigures) -> String {

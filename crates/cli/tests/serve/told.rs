@@ -108,3 +108,14 @@ fn the_closing_report_is_written_to_files() {
     assert_eq!(Json::read(&read("a.json")).whole("seed"), 5);
     assert!(read("a.txt").contains("seed 5") && read("a.prom").ends_with("# EOF\n"));
 }
+
+#[test]
+fn a_machine_limit_that_is_not_known_is_told_at_the_start_and_at_the_end() {
+    let place = Place::new();
+    let end = stopped(place.serve("azure/p10,machine=D8s_v3 --seed 5")).expect_code(0);
+    let said = "machine limit unknown: the catalogue has no machine maximum throughput of D8s_v3";
+    assert!(end.stderr.contains(&format!("note        {said}")), "{}", end.stderr);
+    assert!(end.stdout.contains(&format!("note: {said}")), "{}", end.stdout);
+    let known = stopped(place.serve("azure/p10 --seed 5")).expect_code(0);
+    assert!(!known.stderr.contains("limit unknown") && !known.stdout.contains("note:"), "{}", known.stdout);
+}

@@ -8,7 +8,8 @@ use sim::{Buffered, Place, Seat, Virtual, World};
 use units::{Bytes, Nanos};
 use volume::pagecache::{Advice, Counts, PageCache};
 use volume::{
-    Attachment, Behaviour, Buffering, Burst, Counted, Latency, Law, Limit, PerKind, Scope, Source, Spec, Stage, System,
+    Attachment, Behaviour, Buffering, Burst, Counted, Jitter, Latency, Law, Limit, PerKind, Scope, Source, Spec, Stage,
+    System,
 };
 use workload::{FileFact, Issuer};
 
@@ -89,6 +90,7 @@ pub(crate) fn constant(latency: Nanos) -> Spec {
         }),
         buffering: Buffering::default(),
         price: None,
+        unknown_limits: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -102,8 +104,9 @@ pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
         counted: Counted::Bytes,
         rate,
         larger_than: 0,
-        burst: Burst::Jitter(Nanos::from_millis(5)),
+        burst: Burst::Jitter(Jitter::assumed(Nanos::from_millis(5))),
         tolerance: None,
+        merging: None,
         rule: String::new(),
         source: Source::default(),
     };

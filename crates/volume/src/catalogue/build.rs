@@ -1,5 +1,7 @@
 //! A volume's rules and values made into a [`Spec`].
 
+mod assumed;
+
 use units::{Bytes, Nanos};
 
 use super::about::{About, Regional, about};
@@ -14,8 +16,10 @@ use crate::disk::Drive;
 use crate::law::Law;
 use crate::request::PerKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, PriceParts, Source, Spec, Spells, Station, Tolerance,
+    Behaviour, Buffering, Burst, Counted, Latency, Limit, Price, PriceParts, Scope, Source, Spec, Spells, Station,
+    Tolerance,
 };
+use assumed::Unknown;
 
 /// A volume and what its entry in the catalogue says about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,10 +29,6 @@ pub struct Resolved {
     /// The rest.
     pub about: About,
 }
-
-/// Admissions may be this much ahead of an even schedule, unless a rule says otherwise: the arrivals of a steady load
-/// jitter, and a limit that forgot every gap at once would lose some of its rate to them.
-const JITTER: Nanos = Nanos::new(5_000_000);
 
 /// Puts the combined size of all volumes of the type on the machine into the names.
 pub(super) fn enter_combined(names: &mut Names, bytes: f64, count: f64) {
@@ -53,13 +53,19 @@ struct Builder<'a> {
     found: &'a Found,
     problems: Vec<Problem>,
     notes: Vec<String>,
+    unknown: Vec<Unknown>,
 }
 
 /// The spec of a volume, or what is wrong with its rules.
 pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
     let volume = found.volume();
-    let mut builder = Builder { found, problems: Vec::new(), notes: volume.notes.clone() };
-    builder.notes.extend(found.values.notes.iter().cloned());
+    let (problems, notes) = (Vec::new(), found.values.notes.clone());
+    let mut builder = Builder { found, problems, notes, unknown: Vec::new() };
+    for note in volume.notes.iter().rev() {
+        if note.when.as_ref().is_none_or(|when| builder.condition(when).is_some_and(|held| held != 0.0)) {
+            builder.notes.insert(0, note.text.clone());
+        }
+    }
     let prices: Vec<Regional> = volume.prices.iter().filter_map(|price| builder.regional(price)).collect();
     let spec = builder.spec(volume, &prices);
     let about = About { prices, ..about(found, volume) };
@@ -69,7 +75,8 @@ pub(super) fn build(found: &Found) -> Result<Resolved, Vec<Problem>> {
 impl Builder<'_> {
     fn spec(&mut self, volume: &VolumeType, prices: &[Regional]) -> Spec {
         let limits = self.limits(&volume.limits);
-        self.credits_used(&limits);
+        self.used(&limits);
+        let unknown_limits = self.unknown_limits(&limits);
         let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
         // A key `region` chooses among prices of several regions; without one the first holds.
@@ -87,6 +94,7 @@ impl Builder<'_> {
             behaviour,
             buffering: self.buffering(),
             price,
+            unknown_limits,
             notes: std::mem::take(&mut self.notes),
         }
     }
@@ -198,10 +206,17 @@ impl Builder<'_> {
             self.absent(limit);
             return None;
         }
-        let (counted, trim) = match limit.what {
+        let (counted, merging, trim) = match &limit.what {
             // A trim is an operation like a write, but moves no bytes.
-            What::Operations { unit, merged, .. } => (Counted::Operations { unit, merged }, write),
-            What::Bytes(_) => (Counted::Bytes, None),
+            What::Operations { unit, merging, .. } => {
+                let merged_from = merging.as_ref().map(|rule| rule.from);
+                (
+                    Counted::Operations { unit: *unit, merged_from },
+                    merging.as_ref().map(|rule| self.merging(rule)),
+                    write,
+                )
+            }
+            What::Bytes(_) => (Counted::Bytes, None, None),
         };
         Some(Limit {
             name: limit.name.clone(),
@@ -212,7 +227,8 @@ impl Builder<'_> {
                 What::Operations { above, .. } => above.unwrap_or(0),
                 What::Bytes(_) => 0,
             },
-            burst: self.burst(&limit.burst, factor),
+            burst: self.burst(&limit.burst, &limit.scope, factor),
+            merging,
             tolerance: limit
                 .tolerance
                 .as_ref()
@@ -229,23 +245,6 @@ impl Builder<'_> {
         let from_table = |name: &str| name.starts_with("machine_") || name.starts_with("tier_");
         let found = used.iter().any(|(name, _)| from_table(name));
         self.found.values.table_source.as_ref().filter(|_| found)
-    }
-
-    /// Why a limit is not there, where that is worth a note.
-    fn absent(&mut self, limit: &LimitRule) {
-        let mut used = Vec::new();
-        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
-        let machine = used.iter().any(|(name, _)| name.starts_with("machine_") || name == "vcpus");
-        let note = match self.found.values.key("machine") {
-            Some(Value::Word(name)) if machine => {
-                format!("{} of {name} is not known here: it does not limit", limit.name)
-            }
-            _ if machine => "no `machine` is given: what a machine allows does not limit".to_owned(),
-            _ => return,
-        };
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
     }
 
     /// The rates of a limit with their numbers: `min(30 × 2,048 GB, 60,000)`.
@@ -269,12 +268,9 @@ impl Builder<'_> {
         Some(if plain { format!("{value} {unit}") } else { format!("{text} = {value} {unit}") })
     }
 
-    fn burst(&mut self, burst: &BurstRule, factor: f64) -> Burst {
+    fn burst(&mut self, burst: &BurstRule, scope: &Scope, factor: f64) -> Burst {
         match burst {
-            BurstRule::Jitter(rule) => {
-                let ms = rule.as_ref().and_then(|rule| self.bounded(rule, "jitter_ms", false));
-                Burst::Jitter(ms.map_or(JITTER, |ms| Nanos::new(whole(ms * 1e6))))
-            }
+            BurstRule::Jitter(rule) => Burst::Jitter(self.jitter(rule.as_ref(), scope)),
             BurstRule::Credits { most, at_start } => {
                 let most = whole(self.bounded(most, "credits", false).unwrap_or(0.0) * factor);
                 let start = at_start.as_ref().and_then(|rule| {
@@ -294,13 +290,19 @@ impl Builder<'_> {
         }
     }
 
-    fn credits_used(&mut self, limits: &[Limit]) {
-        let has = limits.iter().any(|limit| matches!(limit.burst, Burst::Credits { .. }));
-        if let (Some(_), false) = (self.found.values.common.credits, has) {
+    /// What was asked for has something to be about.
+    fn used(&mut self, limits: &[Limit]) {
+        let common = &self.found.values.common;
+        let is_bucket = |limit: &Limit| matches!(limit.burst, Burst::Credits { .. });
+        let unused = [
+            ("credits", common.credits.is_some(), limits.iter().any(is_bucket), "bucket of credits"),
+            ("jitter", common.jitter_ns.is_some(), !limits.iter().all(is_bucket), "limit without a bucket of credits"),
+        ];
+        for (name, _, _, what) in unused.into_iter().filter(|(_, is_given, is_used, _)| *is_given && !is_used) {
             let asked = &self.found.asked;
-            let at = asked.pairs.iter().find(|(key, _)| key.text == "credits").map_or(0..0, |(key, _)| key.at.clone());
-            let problem = asked.text.problem(at, "it has no bucket of credits at this size");
-            self.problems.push(problem.remedy("leave `credits` out"));
+            let at = asked.pairs.iter().find(|(key, _)| key.text == name).map_or(0..0, |(key, _)| key.at.clone());
+            let problem = asked.text.problem(at, format!("it has no {what} at this size"));
+            self.problems.push(problem.remedy(format!("leave `{name}` out")));
         }
     }
 

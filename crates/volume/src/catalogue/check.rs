@@ -100,7 +100,7 @@ pub(super) fn unit(key: &str, word: &str, unit: Unit, at: Range<usize>, faults: 
     let wanted = match key {
         "size" => Some((Measure::Size, "a size")),
         "throughput" => Some((Measure::Throughput, "a throughput")),
-        "latency" => Some((Measure::Duration, "a time")),
+        "latency" | "jitter" => Some((Measure::Duration, "a time")),
         _ => None,
     };
     let wrong = wanted.filter(|(measure, _)| *measure != unit.measure);
@@ -161,7 +161,8 @@ pub(super) fn counting(fields: &Fields, faults: &mut Faults) {
         );
     }
     if fields.has("credits") {
-        refuse("jitter_ms", "says nothing where there are `credits`", "leave it out");
+        let remedy = "leave it out: what a bucket holds is admitted at once";
+        refuse("jitter", "says nothing where there are `credits`", remedy);
     } else {
         refuse("credits_at_start", "needs `credits`", "give the size of the bucket as `credits`");
     }

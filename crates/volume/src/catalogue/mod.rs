@@ -78,8 +78,10 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<Resolved>
     if problems.is_empty() {
         problems = machines_that_differ(&found);
         problems.extend(memories_that_differ(&found));
+        problems.extend(jitters_that_differ(&found));
     }
     combine(&mut found);
+    share_jitter(&mut found);
     let mut resolved = Vec::new();
     for volume in &found {
         match build::build(volume) {
@@ -325,20 +327,51 @@ fn machines_that_differ(found: &[Found]) -> Vec<Problem> {
 
 /// A machine has one memory: those of its volumes that say how large it is agree, and the others need not say it.
 fn memories_that_differ(found: &[Found]) -> Vec<Problem> {
+    said_twice(found, "memory", |volume| volume.values.common.memory)
+}
+
+/// Volumes share the limits of their machine: those that say how much these forgive agree.
+fn jitters_that_differ(found: &[Found]) -> Vec<Problem> {
+    let shares = found.iter().filter(|volume| shares_limits(volume.volume()));
+    said_twice(shares, "jitter", |volume| volume.values.common.jitter_ns)
+}
+
+/// Whether a volume has limits that it shares with others on its machine.
+fn shares_limits(volume: &VolumeType) -> bool {
+    volume.limits.iter().any(|limit| limit.scope == Scope::Machine)
+}
+
+/// Where a key of several volumes on one machine has different values.
+fn said_twice<'a>(
+    found: impl IntoIterator<Item = &'a Found>,
+    name: &str,
+    value: impl Fn(&Found) -> Option<f64>,
+) -> Vec<Problem> {
     let mut known: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {
-        let given = volume.asked.pairs.iter().find(|(key, _)| key.text == "memory");
-        let Some(((_, here), bytes)) = given.zip(volume.values.common.memory) else { continue };
-        let (other, there) = *known.entry(volume.host()).or_insert((bytes, &here.text));
-        if other != bytes {
-            let message = format!("`memory` is `{}` here and `{there}` for another volume on the machine", here.text);
+        let given = volume.asked.pairs.iter().find(|(key, _)| key.text == name);
+        let Some(((_, here), said)) = given.zip(value(volume)) else { continue };
+        let (other, there) = *known.entry(volume.host()).or_insert((said, &here.text));
+        if other != said {
+            let message = format!("`{name}` is `{}` here and `{there}` for another volume on the machine", here.text);
             let problem = volume.asked.text.problem(here.at.clone(), message);
             problems
                 .push(problem.remedy("say it once, or give volumes on different machines different names with host="));
         }
     }
     problems
+}
+
+/// What one volume says of the jitter of its machine's limits holds for all on the machine.
+fn share_jitter(found: &mut [Found]) {
+    let shares = found.iter().filter(|volume| shares_limits(volume.volume()));
+    let said = |volume: &Found| Some((volume.host().to_owned(), volume.values.common.jitter_ns?));
+    let said: BTreeMap<String, f64> = shares.filter_map(said).collect();
+    for volume in found {
+        let jitter = said.get(volume.host()).copied();
+        volume.values.common.machine_jitter_ns = jitter;
+    }
 }
 
 /// The keys of a volume that say something about its machine: all that limits and stations of machines use, but for

@@ -10,8 +10,8 @@ use super::fields::{Faults, Fields, kind, number, read_rule};
 use super::problem::{Problem, Text};
 use super::quantity::{self, Measure, Unit};
 use super::schema::{
-    BehaviourRule, BurstRule, Key, KeyKind, LatencyRule, LawRule, LimitRule, PriceRule, Provider, Rule, StationRule,
-    ToleranceRule, VolumeType, What,
+    BehaviourRule, BurstRule, JitterRule, Key, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule,
+    PriceRule, Provider, Rule, StationRule, ToleranceRule, VolumeType, What,
 };
 use super::table::{Row, Table};
 use crate::spec::{Scope, Source};
@@ -137,12 +137,35 @@ fn volume(mut fields: Fields, faults: &mut Faults) -> VolumeType {
         behaviour: behaviour(&mut fields, faults),
         prices: prices(&mut fields, faults),
         many_readers: fields.switch("many_readers", faults),
-        notes: fields.texts("notes", faults),
+        notes: notes(&mut fields, faults),
         unknown: fields.texts("unknown", faults),
         id,
     };
     fields.finish(faults);
     volume
+}
+
+/// Texts, and tables of a text and the condition under which it holds: `{ when = "gib < 10", text = "it is small" }`.
+fn notes(fields: &mut Fields, faults: &mut Faults) -> Vec<NoteRule> {
+    let Some(value) = fields.value("notes") else { return Vec::new() };
+    let values: Vec<&toml::Spanned<toml::de::DeValue<'_>>> =
+        value.get_ref().as_array().map_or_else(|| vec![value], |array| array.iter().collect());
+    let note =
+        |value: &toml::Spanned<toml::de::DeValue<'_>>| match (value.get_ref().as_str(), value.get_ref().as_table()) {
+            (Some(text), _) => Some(NoteRule { when: None, text: text.to_owned() }),
+            (_, Some(table)) => {
+                let mut fields = Fields::new(table, value.span(), "this note");
+                let note = NoteRule { when: fields.rule("when", faults), text: fields.needed("text", faults) };
+                fields.finish(faults);
+                Some(note)
+            }
+            _ => {
+                let remedy = "write a text in quotes, or `{ when = \"RULE\", text = \"...\" }`";
+                faults.add_with(value.span(), format!("`notes` holds texts in quotes, not {}", kind(value)), remedy);
+                None
+            }
+        };
+    values.into_iter().filter_map(note).collect()
 }
 
 fn keys(fields: &Fields, faults: &mut Faults) -> Vec<Key> {
@@ -266,9 +289,9 @@ fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
     }
     let unit = size(&mut fields, "io_unit", faults);
     let above = size(&mut fields, "larger_than", faults);
-    let merged = fields.switch("merged", faults);
+    let merging = merging(&mut fields, faults);
     check::counting(&fields, faults);
-    let jitter = BurstRule::Jitter(fields.rule("jitter_ms", faults));
+    let jitter = BurstRule::Jitter(jitter(&mut fields, faults));
     let at_start = fields.rule("credits_at_start", faults);
     let burst = fields.rule("credits", faults).map_or(jitter, |most| BurstRule::Credits { most, at_start });
     let when = fields.rule("when", faults);
@@ -289,10 +312,43 @@ fn limit(mut fields: Fields, faults: &mut Faults) -> Option<LimitRule> {
         return None;
     };
     let what = match bytes.and_then(Unit::of) {
-        None => What::Operations { unit, merged, above },
+        None => What::Operations { unit, merging, above },
         Some(unit) => What::Bytes(unit),
     };
     Some(LimitRule { name, scope, what, read: read.clone(), write: write.clone(), when, burst, tolerance, source })
+}
+
+/// `{ ms = 5, source = "m1" }`: without a source it is assumed.
+fn jitter(limit: &mut Fields, faults: &mut Faults) -> Option<JitterRule> {
+    const REMEDY: &str = "write, for example, `jitter = { ms = 5 }`, or leave `jitter` out";
+    let value = limit.value("jitter")?;
+    let Some(table) = value.get_ref().as_table() else {
+        faults.add_with(value.span(), format!("`jitter` is a table, not {}", kind(value)), REMEDY);
+        return None;
+    };
+    let mut fields = Fields::new(table, value.span(), "`jitter`");
+    if !fields.has("ms") {
+        faults.add_with(value.span(), "`jitter` has no `ms`", REMEDY);
+    }
+    let ms = fields.rule("ms", faults);
+    let source = fields.source(faults);
+    fields.finish(faults);
+    Some(JitterRule { ms: ms?, source })
+}
+
+/// `true`, or `{ from = "32KiB", source = "m1", assumed = "for reads alone" }`.
+fn merging(fields: &mut Fields, faults: &mut Faults) -> Option<MergingRule> {
+    let value = fields.value("merged")?;
+    if value.get_ref().as_table().is_none() {
+        let rule = MergingRule { from: 0, source: None, assumed: None };
+        return fields.switch("merged", faults).then_some(rule);
+    }
+    let mut table = fields.table("merged", faults)?;
+    let from = size(&mut table, "from", faults).unwrap_or(0);
+    let source = table.source(faults);
+    let assumed = table.text("assumed", faults);
+    table.finish(faults);
+    Some(MergingRule { from, source, assumed })
 }
 
 /// `{ percent = 5, source = "m1" }`: a measurement, so its source is not optional.

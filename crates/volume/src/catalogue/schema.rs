@@ -42,7 +42,7 @@ pub(super) struct VolumeType {
     pub prices: Vec<PriceRule>,
     /// Many machines may read it at once.
     pub many_readers: bool,
-    pub notes: Vec<String>,
+    pub notes: Vec<NoteRule>,
     pub unknown: Vec<String>,
 }
 
@@ -106,11 +106,26 @@ pub(super) struct ToleranceRule {
     pub source: String,
 }
 
+/// From how many bytes on sequential operations are merged, which source documents it, and what of it is assumed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct MergingRule {
+    pub from: u32,
+    pub source: Option<String>,
+    pub assumed: Option<String>,
+}
+
+/// A text for the reader, where a condition holds if it has one.
+#[derive(Clone, Debug)]
+pub(super) struct NoteRule {
+    pub when: Option<Rule>,
+    pub text: String,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum What {
     Operations {
         unit: Option<u32>,
-        merged: bool,
+        merging: Option<MergingRule>,
         above: Option<u32>,
     },
     /// Bytes, in units of so many.
@@ -119,10 +134,17 @@ pub(super) enum What {
 
 #[derive(Clone, Debug)]
 pub(super) enum BurstRule {
-    /// In milliseconds.
-    Jitter(Option<Rule>),
+    /// How far ahead of an even schedule requests are admitted; `None` where the file does not say.
+    Jitter(Option<JitterRule>),
     /// In units of the limit.
     Credits { most: Rule, at_start: Option<Rule> },
+}
+
+/// How far ahead of an even schedule a limit admits requests, and which source states it.
+#[derive(Clone, Debug)]
+pub(super) struct JitterRule {
+    pub ms: Rule,
+    pub source: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -194,7 +216,7 @@ impl VolumeType {
         for limit in &self.limits {
             rules.extend([&limit.read, &limit.write, &limit.when].into_iter().flatten());
             match &limit.burst {
-                BurstRule::Jitter(rule) => rules.extend(rule),
+                BurstRule::Jitter(rule) => rules.extend(rule.as_ref().map(|rule| &rule.ms)),
                 BurstRule::Credits { most, at_start } => {
                     rules.extend([Some(most), at_start.as_ref()].into_iter().flatten());
                 }
@@ -213,6 +235,7 @@ impl VolumeType {
             }
         }
         rules.extend(self.prices.iter().map(|price| &price.rule));
+        rules.extend(self.notes.iter().filter_map(|note| note.when.as_ref()));
         rules
     }
 }

@@ -221,7 +221,21 @@ fn what_makes_no_sense_in_a_file_is_refused_where_it_stands() {
         ("limit = { name = \"a\", iops = @\"5 - 5\" }", "comes to 0"),
         ("limit = [{ name = \"a\", iops = 5 }, { name = \"a\", iops = @6 }]", "two limits in force are called `a`"),
         ("limit = { name = \"a\", iops = 5, credits = @-1 }", "`credits` comes to -1"),
-        ("limit = { name = \"a\", iops = 5, jitter_ms = @-1 }", "`jitter_ms` comes to -1"),
+        ("limit = { name = \"a\", iops = 5, jitter = { ms = @-1 } }", "`jitter` comes to -1"),
+        ("limit = { name = \"a\", iops = 5, jitter = { ms = @60_001 } }", "comes to 60,001 ms, more than 60 s"),
+        ("limit = { name = \"a\", iops = 5, jitter = { ms = @1e300 } }", "more than there is of anything"),
+        ("limit = { name = \"a\", iops = 5, jitter = { ms = \"@5ms\" } }", "`ms`: `5ms` is not a number"),
+        ("limit = { name = \"a\", iops = 5, jitter = @5 }", "`jitter` is a table, not a number"),
+        ("limit = { name = \"a\", iops = 5, jitter = @{ source = \"b\" } }", "`jitter` has no `ms`"),
+        ("limit = { name = \"a\", iops = 5, jitter = { ms = 1, source = @\"b\" } }", "there is no source `b`"),
+        ("limit = { name = \"a\", iops = 5, jitter = { ms = 1, @s = 1 } }", "`jitter` has no key `s`"),
+        ("limit = { name = \"a\", iops = 5, credits = 5, jitter = @{ ms = 1 } }", "where there are `credits`"),
+        ("limit = { name = \"a\", iops = 5, @jitter_ms = 1 }", "has no key `jitter_ms` (did you mean `jitter`?)"),
+        ("limit = { name = \"a\", iops = 5, io_unit = \"1MiB\", merged = @5 }", "`merged` is true or false"),
+        ("limit = { name = \"a\", iops = 5, io_unit = \"1MiB\", merged = { from = @\"5\" } }", "has no unit"),
+        ("notes = [\"a\", @5]", "`notes` holds texts in quotes, not a number"),
+        ("notes = [@{ when = \"1\" }]", "has no `text`"),
+        ("notes = { when = \"@gibb\", text = \"a\" }", "no variable `gibb`"),
         ("limit = { name = \"a\", iops = 5, tolerance = { percent = @-1, source = \"b\" } }", "a number from 0 to 50"),
         ("limit = { name = \"a\", iops = 5, tolerance = @{ percent = 5 } }", "`tolerance` has no `source`"),
         ("latency.read = { law = \"constant\", us = @-1 }", "`us` comes to -1"),
@@ -322,7 +336,7 @@ fn a_volume_without_a_size_is_none() {
 fn all_that_is_wrong_with_a_file_comes_at_once_in_its_order() {
     let size = "key.size = { unit = 'GiB', default = 1";
     let toml = format!(
-        "[[volume]]\nid = 'a'\n{size} }}\nlimit = {{ name = 'x', iops = -1, jitter_ms = -2 }}\nprize = 1\n\
+        "[[volume]]\nid = 'a'\n{size} }}\nlimit = {{ name = 'x', iops = -1, jitter = {{ ms = -2 }} }}\nprize = 1\n\
          [[volume]]\nid = 'b'\n{size}, min = 5 }}\nprice = {{ usd = -3 }}\n"
     );
     let problems = resolve_all(&["f.toml#a"], &|_| Ok(toml.clone())).unwrap_err();

@@ -19,18 +19,22 @@ pub(super) struct Common {
     pub written: Option<f64>,
     pub unwritten_ns: Option<f64>,
     pub credits: Option<f64>,
+    pub jitter_ns: Option<f64>,
+    /// The jitter of limits that the volume shares with others on its machine, whichever of them says it.
+    pub machine_jitter_ns: Option<f64>,
     pub spells: Option<(f64, f64, f64)>,
     pub memory: Option<f64>,
     pub read_ahead: Option<f64>,
 }
 
 /// Their names and what they are for.
-pub const COMMON_KEYS: [(&str, &str); 8] = [
+pub const COMMON_KEYS: [(&str, &str); 9] = [
     ("host", "the machine it hangs on, by any name; volumes on one machine share its limits"),
     ("latency", "this latency for every request instead of the law"),
     ("written", "how much of it is written at the start; what is not may be read at another latency"),
     ("unwritten", "the latency of reads of blocks that nobody wrote"),
     ("credits", "how full buckets of credits are at the start"),
+    ("jitter", "how far ahead of an even schedule limits admit operations, instead of what the catalogue assumes"),
     ("spells", "slow spells, EVERY/LASTING/FACTOR: 1h/2min/10"),
     ("memory", "its machine's memory for the page cache, which jobs without direct=1 go through"),
     ("read_ahead", "how far that reads ahead of sequential reads"),
@@ -52,6 +56,8 @@ pub(super) struct Values {
     pub common: Common,
     /// Words for the reader: which row of a table holds, which machine is not known.
     pub notes: Vec<String>,
+    /// A machine is named, and the catalogue has it, but nothing of what it allows for this type.
+    pub unknown_machine: bool,
     pub tier: Option<String>,
     /// Where the figures of the machine and of the tier are from.
     pub table_source: Option<String>,
@@ -67,6 +73,9 @@ impl Values {
         self.key(name)?.number()
     }
 }
+
+/// A limit that admits what more time is worth at once saves up: it is a bucket of credits.
+pub(super) const JITTER_MOST_NS: f64 = 60e9;
 
 /// A page cache of less is none.
 const MEMORY_LEAST: f64 = 1_048_576.0;
@@ -92,6 +101,7 @@ pub(super) fn values(
         keys: Vec::new(),
         common: Common::default(),
         notes: Vec::new(),
+        unknown_machine: false,
         tier: None,
         table_source: None,
     };
@@ -358,8 +368,7 @@ impl Finder<'_> {
     fn machine(&mut self, id: &str, machine: &str, given: Option<&Part>) {
         let Some(found) = table::find(&self.provider.tables, id, machine) else {
             if table::known(&self.provider.tables, machine) {
-                let note = format!("what {machine} allows for {} is not known here: it is not limited", self.volume.id);
-                self.found.notes.push(note);
+                self.found.unknown_machine = true;
             } else if let Some(part) = given {
                 let near = table::nearest(&self.provider.tables, machine);
                 let near = near.map_or(String::new(), |near| format!("the nearest is {near}; "));
@@ -398,6 +407,15 @@ impl Finder<'_> {
             "read_ahead" => read(Measure::Size).inspect(|bytes| common.read_ahead = *bytes),
             "written" => share(&value.text).inspect(|share| common.written = *share),
             "credits" => share(&value.text).inspect(|share| common.credits = *share),
+            "jitter" => read(Measure::Duration).and_then(|ns| {
+                let is_fit = ns.is_some_and(|ns| ns <= JITTER_MOST_NS);
+                (common.jitter_ns, common.machine_jitter_ns) = (ns, ns);
+                if is_fit {
+                    Ok(ns)
+                } else {
+                    Err(format!("`{}` is more than 60 s: a limit that saves up so much has credits", value.text))
+                }
+            }),
             "spells" => spells(&value.text).map(|spells| {
                 common.spells = Some(spells);
                 None

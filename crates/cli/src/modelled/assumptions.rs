@@ -1,0 +1,90 @@
+//! What the results of modelled volumes rest on where it made a difference: the jitter of limits, the merging of sequential
+//! operations.
+
+use job::Job;
+use units::{Nanos, grouped};
+use volume::{Attachment, Counted, Limit, Stage};
+
+use super::Fitting;
+use crate::measure::Request;
+use crate::words;
+use crate::worker::Finished;
+
+/// Jitter matters where without it the 99th percentile would be longer by this fraction of a job's.
+const MATTERS: f64 = 0.05;
+
+/// What the jitter of a stage spared operations, where that mattered to its slowest job, which has this 99th percentile.
+pub(super) fn jitter(stage: &Stage, p99: Option<Nanos>) -> Option<String> {
+    let early = stage.early.as_ref()?;
+    let longer = early.p99_without.since(early.p99).secs_f64();
+    let matters = p99.is_some_and(|p99| longer > MATTERS * p99.secs_f64());
+    let waited = match early.p99 {
+        Nanos::ZERO => "99 % did not wait there".to_owned(),
+        p99 => format!("99 % waited up to {p99} there"),
+    };
+    let jitter = words::jitter(&early.jitter);
+    matters.then(|| {
+        format!(
+            "{} admits operations up to {jitter} ahead of an even schedule: {waited}, and without jitter up to {}; \
+             `jitter=TIME` behind the volume sets it",
+            stage.name, early.p99_without
+        )
+    })
+}
+
+/// The limit that a stage is; `None` for a station.
+pub(super) fn limit<'a>(attachments: &'a [Attachment], stage: &Stage) -> Option<&'a Limit> {
+    let spec = &attachments.get(*stage.routes.first()?)?.spec;
+    spec.limits.iter().find(|limit| limit.name == stage.name)
+}
+
+/// The 99th percentile of the slowest job whose way leads through a stage. `None` where one of them waits for its own
+/// operations: without jitter these would have come later.
+pub(super) fn open_p99(
+    request: &Request<'_>,
+    fitting: &Fitting,
+    finished: &[Finished],
+    stage: &Stage,
+) -> Option<Nanos> {
+    let passes = |number: usize| {
+        let mut places = fitting.places.get(number).into_iter().flatten();
+        places.any(|place| stage.routes.contains(&place.route))
+    };
+    let mut slowest = None;
+    for member in request.members.iter().filter(|member| passes(member.number)) {
+        if !is_open(&request.plan.jobs[member.job]) {
+            return None;
+        }
+        let done = finished.iter().filter(|finished| finished.number == member.number);
+        let sides = done.flat_map(|finished| &finished.summary.directions);
+        slowest = slowest.max(sides.filter_map(|side| side.response.histogram.percentile(99.0)).max());
+    }
+    slowest
+}
+
+/// Whether operations arrive at a rate, however long others take.
+fn is_open(job: &Job) -> bool {
+    let paced = job.paced();
+    paced.read.is_some() || paced.write.is_some() || paced.trim.is_some()
+}
+
+/// What limits made of operations that continued others, each stage with its limit.
+pub(crate) fn merging<'a>(stages: impl Iterator<Item = (&'a Limit, &'a Stage)>) -> Vec<String> {
+    words::of_limits(stages.filter_map(|(limit, stage)| Some((limit.name.clone(), merged(limit, stage)?))))
+}
+
+fn merged(limit: &Limit, stage: &Stage) -> Option<String> {
+    let Counted::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
+    let merging = limit.merging.as_ref()?;
+    let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
+    let mut said = Vec::new();
+    if stage.merged > 0 {
+        let share = format!("{} of {} operations", grouped(stage.merged), grouped(stage.requests));
+        said.push(format!("{share} continued others and counted with them, up to {}", bytes(unit)));
+    }
+    if stage.unmerged > 0 {
+        let share = format!("{} of {} operations", grouped(stage.unmerged), grouped(stage.requests));
+        said.push(format!("{share} continued others and counted each, being below {}", bytes(least)));
+    }
+    (!said.is_empty()).then(|| format!("{} ({})", said.join("; "), words::merging(merging)))
+}

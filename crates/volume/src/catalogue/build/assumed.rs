@@ -1,0 +1,109 @@
+//! What stands in for figures that nobody publishes: assumed jitter and merging, limits of machines that are not known.
+
+use units::Nanos;
+
+use super::super::about::Origin;
+use super::super::rule::{Value, number};
+use super::super::schema::{JitterRule, LimitRule, MergingRule, What};
+use super::super::values::JITTER_MOST_NS;
+use super::{Builder, MOST, whole};
+use crate::spec::{Counted, Jitter, JitterBasis, Limit, MACHINE_UNKNOWN, Merging, Scope, names_machine};
+
+/// A limit of the machine that the catalogue has no figure for.
+pub(super) struct Unknown {
+    name: String,
+    is_of_bytes: bool,
+    /// Whether it counts reads, and writes.
+    kinds: [bool; 2],
+}
+
+impl Unknown {
+    /// Whether a limit of the machine that is known counts the same: the published one that is nearest.
+    fn is_covered_by(&self, limit: &Limit) -> bool {
+        let counts = [limit.rate.read.is_some(), limit.rate.write.is_some()];
+        names_machine(&limit.name)
+            && self.is_of_bytes == (limit.counted == Counted::Bytes)
+            && self.kinds.into_iter().zip(counts).all(|(wanted, counted)| counted || !wanted)
+    }
+}
+
+impl Builder<'_> {
+    pub(super) fn merging(&self, rule: &MergingRule) -> Merging {
+        let undocumented =
+            || if rule.source.is_none() { "that sequential operations are merged" } else { "" }.to_owned();
+        Merging {
+            source: self.source(rule.source.as_ref()),
+            assumed: rule.assumed.clone().unwrap_or_else(undocumented),
+        }
+    }
+
+    /// Why a limit is not there, where that is worth a note.
+    pub(super) fn absent(&mut self, limit: &LimitRule) {
+        let mut used = Vec::new();
+        [&limit.read, &limit.write].into_iter().flatten().for_each(|rule| rule.expr.names(&mut used));
+        let machine = used.iter().any(|(name, _)| name.starts_with("machine_") || name == "vcpus");
+        let note = match self.found.values.key("machine") {
+            Some(Value::Word(_)) if machine => {
+                self.unknown.push(Unknown {
+                    name: limit.name.clone(),
+                    is_of_bytes: matches!(limit.what, What::Bytes(_)),
+                    kinds: [limit.read.is_some(), limit.write.is_some()],
+                });
+                return;
+            }
+            _ if machine => "no `machine` is given: what a machine allows does not limit".to_owned(),
+            _ => return,
+        };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The machine's limits that are not known and in whose place no published one holds. They are no limits of the model:
+    /// a note says so.
+    pub(super) fn unknown_limits(&mut self, limits: &[Limit]) -> Vec<String> {
+        let Some(Value::Word(machine)) = self.found.values.key("machine") else { return Vec::new() };
+        let mut names = Vec::new();
+        for unknown in std::mem::take(&mut self.unknown) {
+            match limits.iter().find(|limit| unknown.is_covered_by(limit)) {
+                Some(known) => {
+                    let note = format!("{} of {machine} is not published: {} holds", unknown.name, known.name);
+                    self.notes.push(note);
+                }
+                None => names.push(unknown.name),
+            }
+        }
+        if names.is_empty() && self.found.values.unknown_machine {
+            names.push(format!("machine limits for {}", self.found.volume().id));
+        }
+        if !names.is_empty() {
+            let what = format!("{MACHINE_UNKNOWN}: the catalogue has no {} of {machine}", names.join(", "));
+            self.notes.push(format!("{what}, and the model none in its place; results on that machine may be lower"));
+        }
+        names
+    }
+
+    /// The jitter that was asked for, that of the file, or the default.
+    pub(super) fn jitter(&mut self, rule: Option<&JitterRule>, scope: &Scope) -> Jitter {
+        let stated = rule.and_then(|rule| self.stated_jitter(rule));
+        let common = &self.found.values.common;
+        let asked = if *scope == Scope::Machine { common.machine_jitter_ns } else { common.jitter_ns };
+        asked.map(|ns| Jitter::given(Nanos::new(whole(ns)))).or(stated).unwrap_or_default()
+    }
+
+    fn stated_jitter(&mut self, rule: &JitterRule) -> Option<Jitter> {
+        let ms = self.bounded(&rule.ms, "jitter", false)?;
+        if ms * 1e6 > JITTER_MOST_NS && ms <= MOST {
+            let message = format!("`jitter` comes to {} ms, more than 60 s", number(ms));
+            self.refuse(&rule.ms, message, "write less: a limit that saves up so much has `credits`");
+        }
+        // A key of this name is the user's word.
+        let is_given = self.found.values.keys.iter().any(|key| key.name == "jitter" && key.origin == Origin::Asked);
+        let basis = match &rule.source {
+            _ if is_given => JitterBasis::Given,
+            Some(id) => JitterBasis::Stated(self.source(Some(id))),
+            None => JitterBasis::Assumed,
+        };
+        Some(Jitter { time: Nanos::new(whole(ms.clamp(0.0, 1e9) * 1e6)), basis })
+    }
+}
