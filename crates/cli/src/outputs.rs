@@ -125,7 +125,7 @@ impl Output {
         runs: &[Subject<'_>],
     ) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Html => report::html::page(runs),
+            Kind::Html => report::html::comparison_page(document, runs),
             Kind::Json => report::compare::json(document),
             Kind::Csv => report::compare::csv(document),
             Kind::Markdown => report::compare::markdown(document),

@@ -13,7 +13,7 @@ pub use tables::{csv, markdown};
 pub(crate) use text::names;
 pub use text::text;
 pub use words::refusal;
-pub(crate) use words::{change_words, mismatch_words, more_words};
+pub(crate) use words::{caution_notes, change_words, figure_words, mismatch_words, more_words, verdict_words};
 
 use crate::civil::Civil;
 use crate::text::asked;
@@ -86,15 +86,15 @@ pub fn json(document: &Document) -> String {
 }
 
 /// What is told of one kind of operation, in one table.
-struct Load<'a> {
+pub(crate) struct Load<'a> {
     kind: Option<Kind>,
-    rows: Vec<&'a FigureComparison>,
+    pub(crate) rows: Vec<&'a FigureComparison>,
 }
 
 impl<'a> Load<'a> {
     /// The kinds of a job in their order. Where blocks have one size, operations and bytes a second are the same twice:
     /// the one that people speak of stays.
-    fn of(job: &'a JobComparison) -> Vec<Self> {
+    pub(crate) fn of(job: &'a JobComparison) -> Vec<Self> {
         let kinds = job.figures.chunk_by(|a, b| a.figure.kind == b.figure.kind);
         kinds.map(|rows| Self { kind: rows[0].figure.kind, rows: without_twins(rows) }).collect()
     }
@@ -108,7 +108,7 @@ impl<'a> Load<'a> {
     }
 
     /// `reads`.
-    fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self.kind {
             Some(Kind::Read) => "reads",
             Some(Kind::Write) => "writes",

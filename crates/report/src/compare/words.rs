@@ -93,7 +93,7 @@ const fn side_words(side: Side) -> &'static str {
 }
 
 /// A sentence each; what was found of one side in one.
-pub(super) fn caution_notes(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn caution_notes(comparison: &Comparison) -> Vec<String> {
     let all = || comparison.jobs.iter().flat_map(|job| &job.cautions);
     let mut notes = Vec::new();
     for side in [Side::Baseline, Side::Candidate] {
@@ -182,7 +182,7 @@ pub(crate) fn more_words(more: More) -> String {
 }
 
 /// The word of a verdict; of an open one what would decide.
-pub(super) fn verdict_words(judgement: Judgement) -> (&'static str, String) {
+pub(crate) fn verdict_words(judgement: Judgement) -> (&'static str, String) {
     match judgement {
         Judgement::Better => ("better", String::new()),
         Judgement::Worse => ("worse", String::new()),
@@ -193,7 +193,7 @@ pub(super) fn verdict_words(judgement: Judgement) -> (&'static str, String) {
 }
 
 /// The name of a figure in a table of one kind.
-pub(super) fn figure_words(quantity: FigureQuantity) -> String {
+pub(crate) fn figure_words(quantity: FigureQuantity) -> String {
     let of = quantity.percent().map_or_else(|| "mean".to_owned(), |percent| format!("p{percent}"));
     match quantity {
         FigureQuantity::Iops => "IOPS".to_owned(),

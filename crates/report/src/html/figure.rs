@@ -9,6 +9,8 @@ const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 236.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 18.0;
+/// What a letter of a label takes at most.
+const LETTER: f64 = 8.2;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 31.0;
 /// What the name of the axis below takes.
@@ -102,7 +104,9 @@ impl Paper {
 
 /// Paper of the usual size.
 pub(super) fn picture(label: &str, x: &Axis, y: &Axis, draw: impl FnOnce(&Frame<'_>, &mut Svg)) -> String {
-    Paper::default().picture(label, x, y, draw)
+    // At the size that letters have in the narrowest figures.
+    let longest = y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0) as f64;
+    Paper { left: LEFT.max(longest * LETTER + 8.0), ..Paper::default() }.picture(label, x, y, draw)
 }
 
 impl Figure {

@@ -5,7 +5,9 @@ use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use super::findings::micro;
 use super::markup::Markup;
+use super::part::Member;
 use super::table::Table;
+use crate::chart::isolated;
 use crate::text::latencies;
 
 const PERCENTILES: [(f64, &str); 6] =
@@ -19,6 +21,37 @@ pub(super) fn time(ns: f64) -> String {
 /// Bytes a second, binary.
 pub(super) fn rate(bytes_per_second: f64) -> String {
     format!("{}/s", Bytes::new(bytes_per_second as u64))
+}
+
+/// Blocks of this many bytes and more are told in bytes a second.
+const LARGE_BYTES: f64 = 65_536.0;
+
+/// `60.4k IOPS at 448 µs on data.bin`; `None` where nothing was measured.
+pub(super) fn result(member: &Member<'_>) -> Option<String> {
+    let result = &member.job.result;
+    let (iops, bytes_per_second) =
+        member.kinds().fold((0.0, 0.0), |(iops, bytes), (_, kind)| (iops + kind.iops(), bytes + kind.bytes_per_second()));
+    if iops <= 0.0 {
+        return None;
+    }
+    let is_large = bytes_per_second / iops >= LARGE_BYTES;
+    let done = if is_large { rate(bytes_per_second) } else { format!("{} IOPS", count(iops)) };
+    let each = result.service_mean_ns().map_or_else(String::new, |ns| format!(" at {}", time(ns)));
+    Some(format!("{done}{each}{}", target(member)))
+}
+
+/// ` on data.bin`, ` on gcp/pd-ssd,size=500GiB`.
+fn target(member: &Member<'_>) -> String {
+    let of_model = member.run.model.as_ref().map(|model| model.volumes.iter().map(|volume| volume.name.as_str()));
+    let names: Vec<&str> = match of_model {
+        Some(volumes) => volumes.collect(),
+        None => member.job.evidence.targets.iter().map(|target| target.path.as_str()).collect(),
+    };
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!(" on {}", isolated(one)),
+        several => format!(" on {} targets", several.len()),
+    }
 }
 
 /// A row of tiles for each kind of operation, then what is of all of them; of one kind in one row.

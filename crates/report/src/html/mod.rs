@@ -6,6 +6,7 @@
 //! pass through `markup`, which lets none of them become an element.
 
 mod charts;
+mod comparison;
 mod differences;
 mod document;
 mod facts;
@@ -25,7 +26,7 @@ use analyse::Verdict;
 pub use document::{Block, Document, Part, document};
 use record::Run;
 
-use crate::{GridPoint, suite as suites, sweep as sweeps};
+use crate::{GridPoint, compare, suite as suites, sweep as sweeps};
 
 /// One thing that a page is about.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +66,13 @@ impl<'a> Subject<'a> {
 /// The page of all subjects.
 #[must_use]
 pub fn page(subjects: &[Subject<'_>]) -> String {
-    page::of(subjects)
+    page::of(subjects, None)
+}
+
+/// The page of a comparison: its answer, each change with its interval, and the charts of the runs beside each other.
+#[must_use]
+pub fn comparison_page(document: &compare::Document, runs: &[Subject<'_>]) -> String {
+    page::of(runs, Some(document))
 }
 
 /// The page of many runs that differ in a few settings, by which they are called.

@@ -8,6 +8,7 @@ use super::headline::{rate, time};
 use super::markup::Markup;
 use super::page::{SECTIONS, severity};
 use super::part::{Member, Part};
+use crate::chart::isolated;
 use crate::words;
 
 const HEAD: [&str; 6] = ["job", "kind", "IOPS", "throughput", "mean", "p99"];
@@ -24,6 +25,7 @@ pub(super) fn title(parts: &[Part<'_>]) -> String {
     let plural = |n: usize, one: &str, many: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {many}") };
     match (wrong, odd) {
         _ if all == 0 => "Nothing was measured".to_owned(),
+        (0, 0) if all <= NAMED => parts.iter().filter_map(result).collect::<Vec<_>>().join(", "),
         (0, 0) => format!("{all} jobs were measured, and all may be trusted"),
         (0, odd) => format!(
             "{all} jobs were measured; {}",
@@ -33,6 +35,16 @@ pub(super) fn title(parts: &[Part<'_>]) -> String {
             format!("{all} jobs were measured; {}", plural(wrong, "is not to be trusted", "are not to be trusted"))
         }
     }
+}
+
+/// The headline of a page tells the results of so many jobs.
+const NAMED: usize = 3;
+
+/// `oltp 19.8k IOPS`.
+fn result(part: &Part<'_>) -> Option<String> {
+    let member = part.members.first()?;
+    let iops: f64 = member.kinds().map(|(_, kind)| kind.iops()).sum();
+    Some(format!("{} {} IOPS", isolated(&member.job.name), count(iops)))
 }
 
 /// A row for each kind of operation of each job, which leads to its section.
@@ -45,7 +57,7 @@ pub(super) fn section(out: &mut Markup, parts: &[Part<'_>]) {
         out.leaf("p", "hint", &text);
     }
     out.class("div", "card sheet", |out| {
-        let scroll = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Overview")];
+        let scroll = [("class", "scroll narrow"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Overview")];
         out.inside("div", &scroll, |out| {
             out.inside("table", &[], |out| {
                 out.leaf("caption", "", "Latency is that of service: from submission to completion.");
@@ -96,7 +108,9 @@ fn rows(out: &mut Markup, number: usize, part: &Part<'_>, member: &Member<'_>) {
                 }
             });
             for (column, cell) in cells(index).iter().enumerate() {
-                out.leaf("td", if column == 0 { "w" } else { "" }, cell);
+                let class = if column == 0 { "w" } else { "" };
+                let of = [("class", class), ("data-head", HEAD[column + 1])];
+                out.inside("td", &of, |out| out.text(cell));
             }
             out.class("td", "long w", |out| {
                 if index == 0 {

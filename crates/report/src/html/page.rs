@@ -7,8 +7,8 @@ use units::Nanos;
 use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Budget, Member, Part};
-use super::{Shown, Subject, differences, facts, overview, run, suite, sweep};
-use crate::chart;
+use super::{Shown, Subject, comparison, differences, facts, headline, overview, run, suite, sweep};
+use crate::{chart, compare};
 use crate::civil::Civil;
 use crate::words;
 
@@ -31,11 +31,11 @@ struct Section {
 }
 
 /// All of it.
-pub(super) fn of(subjects: &[Subject<'_>]) -> String {
+pub(super) fn of(subjects: &[Subject<'_>], comparison: Option<&compare::Document>) -> String {
     let runs: Vec<Shown<'_>> = subjects.iter().filter_map(Subject::run).collect();
     let parts = parts(&runs);
-    let title = title(subjects, &parts);
-    let sections = sections(subjects, &runs, &parts);
+    let title = comparison.map_or_else(|| title(subjects, &parts), |document| micro(&comparison::title(document)));
+    let sections = sections(subjects, &runs, &parts, comparison);
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
     out.inside("html", &[("lang", "en")], |out| {
@@ -88,7 +88,7 @@ fn title(subjects: &[Subject<'_>], parts: &[Part<'_>]) -> String {
     let text = match (subjects, parts) {
         ([Subject::Sweep(document)], _) => sweep::title(document),
         ([Subject::Suite(document)], _) => suite::title(document),
-        ([Subject::Run(_)], [only]) => verdict_of(&only.members[0]),
+        ([Subject::Run(_)], [only]) => result_of(only),
         ([Subject::Run(_)], parts) => overview::title(parts),
         (several, _) if several.iter().all(|subject| subject.run().is_some()) => {
             format!("{} runs side by side", several.len())
@@ -98,24 +98,44 @@ fn title(subjects: &[Subject<'_>], parts: &[Part<'_>]) -> String {
     micro(&text)
 }
 
+/// What was measured and where; where that is not to be trusted, the verdict.
+fn result_of(part: &Part<'_>) -> String {
+    let member = &part.members[0];
+    match headline::result(member) {
+        Some(result) if !verdict_is_title(part) => format!("{}: {result}", chart::isolated(&member.job.name)),
+        _ => verdict_of(member),
+    }
+}
+
+/// Whether the headline of a page of this part alone is its verdict.
+pub(super) fn verdict_is_title(part: &Part<'_>) -> bool {
+    severity(part) == Severity::Distrust || part.members.iter().all(|member| headline::result(member).is_none())
+}
+
 fn verdict_of(member: &Member<'_>) -> String {
     let statement = member.verdict.map(|verdict| words::parts(&verdict.headline, member.job).statement);
     statement.map_or_else(|| format!("{} was measured", member.job.name), |text| split(&text).0.to_owned())
 }
 
-fn sections(subjects: &[Subject<'_>], runs: &[Shown<'_>], parts: &[Part<'_>]) -> Vec<Section> {
+fn sections(
+    subjects: &[Subject<'_>],
+    runs: &[Shown<'_>],
+    parts: &[Part<'_>],
+    comparison: Option<&compare::Document>,
+) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut add = |id: String, name: String, write: &dyn Fn(&mut Markup)| {
         let mut out = Markup::default();
         write(&mut out);
         sections.push(Section { id, name, body: out.finish() });
     };
-    // Where there is one job its verdict is the headline of the page.
     let alone = subjects.len() == 1 && parts.len() == 1;
-    if parts.len() > 1 {
+    if parts.len() > 1 && comparison.is_none() {
         add("overview".to_owned(), "Overview".to_owned(), &|out| overview::section(out, parts));
     }
-    if runs.len() > 1 {
+    if let Some(document) = comparison {
+        add("changes".to_owned(), "Changes".to_owned(), &|out| comparison::section(out, document));
+    } else if runs.len() > 1 {
         add("differences".to_owned(), "Differences".to_owned(), &|out| differences::section(out, runs, parts));
     }
     for (number, part) in parts.iter().enumerate().take(SECTIONS) {

@@ -4,9 +4,10 @@ use super::charts;
 use super::findings;
 use super::headline;
 use super::markup::Markup;
+use super::page::verdict_is_title;
 use super::part::{Member, Part};
 
-/// Verdict and findings, figures, charts. `alone` on its page its verdict stands above it already.
+/// Verdict and findings, figures, charts. `alone` on its page its name stands above it already.
 pub(super) fn section(out: &mut Markup, part: &Part<'_>, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(part.name()));
@@ -15,7 +16,7 @@ pub(super) fn section(out: &mut Markup, part: &Part<'_>, alone: bool) {
         }
     }
     match part.members.as_slice() {
-        [only] => found(out, only, alone),
+        [only] => found(out, only, alone && verdict_is_title(part)),
         several => findings::side_by_side(out, several),
     }
     if let [only] = part.members.as_slice() {
@@ -38,9 +39,9 @@ pub(super) fn section(out: &mut Markup, part: &Part<'_>, alone: bool) {
     }
 }
 
-fn found(out: &mut Markup, member: &Member<'_>, alone: bool) {
+fn found(out: &mut Markup, member: &Member<'_>, told: bool) {
     let Some(verdict) = member.verdict else { return };
-    findings::headline(out, &verdict.headline, member.job, alone);
+    findings::headline(out, &verdict.headline, member.job, told);
     findings::others(out, &verdict.others, member.job);
 }
 

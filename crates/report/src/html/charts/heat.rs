@@ -19,10 +19,10 @@ const SHADES: [f64; 6] = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5];
 const NAMES: [&str; 6] = ["less", "0.1 %", "1 %", "5 %", "20 %", "50 % and more"];
 
 /// A stretch of time.
-struct Column {
-    from_ns: u64,
-    to_ns: u64,
-    latency: LatencyStats,
+pub(super) struct Column {
+    pub(super) from_ns: u64,
+    pub(super) to_ns: u64,
+    pub(super) latency: LatencyStats,
 }
 
 /// A map for each run that kept latencies of its stretches of time.
@@ -56,16 +56,24 @@ fn map(part: &Part<'_>, member: &Member<'_>) -> Option<Figure> {
     Some(Figure { title, note: format!("{note}{of}"), legend, picture, table: table(&coarse), wide: false })
 }
 
-/// The blocks that something happened in, neighbours joined until there are no more than `most`.
-fn columns(blocks: &[Block], most: u64) -> Vec<Column> {
+/// The blocks that something happened in, neighbours joined until there are no more than `most`. What is left over at the
+/// end belongs to the last whole one: the few operations of a moment make no percentile.
+pub(super) fn columns(blocks: &[Block], most: u64) -> Vec<Column> {
     let each = blocks.len().div_ceil(most.max(1) as usize).max(1);
-    let starts = std::iter::once(0).chain(blocks.iter().map(|block| block.end_ns)).step_by(each);
-    let column = |(from_ns, part): (u64, &[Block])| {
-        let to_ns = part.last()?.end_ns;
-        let latency = LatencyStats::of_blocks(part);
-        (latency.count > 0).then_some(Column { from_ns, to_ns, latency })
+    let start = |block: usize| if block == 0 { 0 } else { blocks[block - 1].end_ns };
+    let mut ends: Vec<usize> = (1..=blocks.len()).filter(|end| end % each == 0 || *end == blocks.len()).collect();
+    if let [first, .., before, last] = ends.as_slice()
+        && 2 * (blocks[last - 1].end_ns - start(*before)) < blocks[first - 1].end_ns
+    {
+        let at = ends.len() - 2;
+        ends.remove(at);
+    }
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let column = |(from, to): (usize, usize)| {
+        let latency = LatencyStats::of_blocks(&blocks[from..to]);
+        (latency.count > 0).then(|| Column { from_ns: start(from), to_ns: blocks[to - 1].end_ns, latency })
     };
-    starts.zip(blocks.chunks(each)).filter_map(column).collect()
+    starts.zip(ends.iter().copied()).filter_map(column).collect()
 }
 
 impl Column {

@@ -1,0 +1,48 @@
+//! What a comparison came to: each change with its interval and its verdict.
+
+use analyse::compare::FigureComparison;
+
+use super::findings::micro;
+use super::markup::Markup;
+use super::table::Table;
+use crate::compare::{Document, Load, caution_notes, change_words, figure_words, mismatch_words, verdict_words};
+use crate::suite::shown;
+
+const HEAD: [&str; 5] = ["figure", "baseline", "candidate", "change", "verdict"];
+
+/// The answer as a headline.
+pub(super) fn title(document: &Document) -> String {
+    let mut letters = document.answer.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A table for each job, and what is to be kept in mind.
+pub(super) fn section(out: &mut Markup, document: &Document) {
+    out.leaf("h2", "", "Changes");
+    for job in &document.comparison.jobs {
+        let mut table = Table::new(&job.job, &HEAD, 1);
+        for load in Load::of(job) {
+            table.rows.extend(load.rows.iter().map(|row| cells(load.name(), row)));
+        }
+        out.class("div", "card sheet", |out| table.write(out));
+    }
+    let mismatches = document.comparison.mismatches.iter().map(mismatch_words).map(|one| format!("not the same: {one}"));
+    let notes: Vec<String> = mismatches.chain(caution_notes(&document.comparison)).collect();
+    if !notes.is_empty() {
+        out.inside("ul", &[("class", "hint")], |out| {
+            notes.iter().for_each(|note| out.inside("li", &[], |out| out.name(&micro(note))));
+        });
+    }
+}
+
+fn cells(kind: &str, row: &FigureComparison) -> Vec<String> {
+    let (word, hint) = verdict_words(row.judgement);
+    let value = |value| micro(&shown(row.figure, value, None));
+    vec![
+        format!("{kind}, {}", figure_words(row.figure.quantity)),
+        value(row.baseline),
+        value(row.candidate),
+        row.change.as_ref().map_or_else(|| "only repeats tell".to_owned(), change_words),
+        if hint.is_empty() { word.to_owned() } else { format!("{word}: {}", micro(&hint)) },
+    ]
+}
