@@ -1,5 +1,7 @@
 //! The volumes of a run, the machines they hang on, and everything that is under way between them.
 
+mod change;
+
 use std::collections::BTreeMap;
 
 use units::{Bytes, Nanos, random::Random};
@@ -99,6 +101,8 @@ pub struct System {
     waiting: [Vec<(usize, Request)>; 2],
     /// Where each way begins.
     homes: Vec<Home>,
+    seed: u64,
+    index: Index,
 }
 
 /// Where the way to a volume begins, and what stands there before it.
@@ -207,6 +211,8 @@ impl System {
             agenda: Agenda::default(),
             waiting: [Vec::new(), Vec::new()],
             homes: homes(attachments),
+            seed,
+            index: builder.index,
         }
     }
 
@@ -454,9 +460,15 @@ struct Builder {
     stations: Vec<Servers>,
     volumes: Vec<Volume>,
     titles: Vec<Title>,
-    known_limiters: BTreeMap<Known, usize>,
-    known_stations: BTreeMap<Known, usize>,
-    known_volumes: BTreeMap<String, usize>,
+    index: Index,
+}
+
+/// Which limits, stations and volumes there are, by name.
+#[derive(Debug, Default)]
+struct Index {
+    limiters: BTreeMap<Known, usize>,
+    stations: BTreeMap<Known, usize>,
+    volumes: BTreeMap<String, usize>,
 }
 
 impl Builder {
@@ -470,7 +482,7 @@ impl Builder {
 
     fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {
         let known = Known::of(attachment, &station.scope, &station.name);
-        let index = *self.known_stations.entry(known.clone()).or_insert(self.stations.len());
+        let index = *self.index.stations.entry(known.clone()).or_insert(self.stations.len());
         if index == self.stations.len() {
             self.stations.push(Servers::new(station));
             self.titles.push(known.title(Part::Station(index), &station.rule, None));
@@ -480,20 +492,16 @@ impl Builder {
 
     fn limiter(&mut self, attachment: &Attachment, limit: &Limit) -> usize {
         let known = Known::of(attachment, &limit.scope, &limit.name);
-        let index = *self.known_limiters.entry(known.clone()).or_insert(self.limiters.len());
+        let index = *self.index.limiters.entry(known.clone()).or_insert(self.limiters.len());
         if index == self.limiters.len() {
             self.limiters.push(Limiter::new(limit));
-            let credits = match limit.burst {
-                Burst::Credits { most, at_start } => Some(at_start.min(most)),
-                Burst::Jitter(_) => None,
-            };
-            self.titles.push(known.title(Part::Limiter(index), &limit.rule, credits));
+            self.titles.push(known.title(Part::Limiter(index), &limit.rule, credits_at_start(limit)));
         }
         index
     }
 
     fn volume(&mut self, attachment: &Attachment) -> usize {
-        if let Some(&known) = self.known_volumes.get(&attachment.volume) {
+        if let Some(&known) = self.index.volumes.get(&attachment.volume) {
             return known;
         }
         let index = self.volumes.len();
@@ -507,8 +515,16 @@ impl Builder {
                 Volume::Drive(Box::new(Mechanics::new(drive, spec.size, random)))
             }
         });
-        self.known_volumes.insert(attachment.volume.clone(), index);
+        self.index.volumes.insert(attachment.volume.clone(), index);
         index
+    }
+}
+
+/// What the bucket of a limit holds at the start; `None` where it has none.
+fn credits_at_start(limit: &Limit) -> Option<u64> {
+    match limit.burst {
+        Burst::Credits { most, at_start } => Some(at_start.min(most)),
+        Burst::Jitter(_) => None,
     }
 }
 
