@@ -61,7 +61,7 @@ fn flags(abilities: Abilities, read_only: bool) -> Flags {
 }
 
 /// What is told of the exports to those who ask how they do.
-pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open]) -> Vec<Known> {
+pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open], faulty: bool) -> Vec<Known> {
     let all = wanted.iter().zip(offers);
     all.map(|(wanted, offer)| Known {
         name: wanted.name.clone(),
@@ -71,6 +71,7 @@ pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open]) -> Vec
         size_bytes: offer.export.size,
         read_only: offer.export.flags.contains(Flags::READ_ONLY),
         route: offer.route,
+        faulty,
     })
     .collect()
 }

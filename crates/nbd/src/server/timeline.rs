@@ -7,7 +7,7 @@
 
 use meter::Histogram;
 use units::Nanos;
-use volume::{Request, Share, Stage, System};
+use volume::{Attachment, Request, Share, Stage, System};
 
 use super::turnaround::{Way, Ways};
 
@@ -134,6 +134,11 @@ impl Timeline {
         self.punctuality.late.add(late.get(), 1);
         self.punctuality.sum_ns += late.get() as i64 - due.since(now).get() as i64;
         self.punctuality.replies += 1;
+    }
+
+    /// The model goes by other specs from an instant on.
+    pub(super) fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
+        self.system.change(now.since(self.began).max(self.seen), attachments);
     }
 
     /// A client is gone.
