@@ -261,6 +261,10 @@ impl Server {
     fn turn(&mut self) -> io::Result<()> {
         let sleep = self.sleep(now());
         self.poll.wait(sleep, &mut self.ready)?;
+        if sleep == Some(Nanos::ZERO) && self.ready.is_empty() {
+            // A client that the kernel has put on this processor does not wait for the end of this thread's time slice.
+            std::thread::yield_now();
+        }
         let woken = now();
         self.desk.timeline.woke(woken, !self.ready.is_empty());
         self.changed |= !self.ready.is_empty() || !self.desk.is_idle();

@@ -71,9 +71,9 @@ impl Timeline {
     /// Takes a request that was read at an instant. Clients who want something at the same time have equal shares.
     #[inline]
     pub(super) fn arrive(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
-        let way = self.ways.of(share.user, now);
-        let sent = now.since(self.began + way).max(self.seen);
-        self.seen = sent;
+        let sent = self.ways.sent(share.user, now).since(self.began);
+        let sent = if self.moves { sent.max(self.seen) } else { sent };
+        self.seen = self.seen.max(sent);
         if share.among > 1 {
             self.system.arrive_shared(sent, route, request, share);
         } else {
@@ -126,7 +126,7 @@ impl Timeline {
     /// A reply that was due at an instant leaves now.
     #[inline]
     pub(super) fn released(&mut self, client: u32, due: Nanos, now: Nanos) {
-        self.ways.answered(client, due);
+        self.ways.answered(client, due, now);
         let gap = due.since(self.last_due).get();
         self.gap_ns = self.gap_ns - self.gap_ns / 16 + gap.min(16 * GROUP_NS) / 16;
         self.last_due = due;
