@@ -298,7 +298,8 @@ fn controllers_that_never_read_or_never_end_a_line_keep_no_client_waiting() {
     let mut bytes = Controller::connect(&place.path("c"));
     bytes.0.get_mut().write_all(b"faults \xff\n").expect("to be heard");
     assert_eq!(bytes.answer().whole("errors/0/column"), 8);
-    let _half = Controller::connect(&place.path("c")).0.get_mut().write_all(b"fau").expect("to be heard");
+    let mut half = Controller::connect(&place.path("c"));
+    half.0.get_mut().write_all(b"fau").expect("to be heard");
     let mut client = Client::connect(&place.path("s"), "");
     client.write(0, &[1; 512]);
     assert_eq!(client.read(0, 512), [1; 512]);

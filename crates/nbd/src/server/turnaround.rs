@@ -210,8 +210,11 @@ mod tests {
     const FIRST: Nanos = Nanos::from_micros(10);
     const LATENCY: u64 = 1_000_000;
 
-    /// What a client in a closed loop sees: requests a second, the median of its latencies, and how long before it was read
-    /// the last of its requests counts as sent. `late` says how late a reply leaves, `pause` how long after that the next
+    /// What happens next: an instant, the number of a request, and of its reply when that was due and the request read.
+    type Next = (u64, u64, Option<(u64, u64)>);
+
+    /// What a client in a closed loop gets: requests a second, the median of the times from when a request is read to when its
+    /// reply leaves, and how long before it was read the last of its requests counts as sent. `late` says how late a reply leaves, `pause` how long after that the next
     /// request is read.
     fn closed(
         depth: u32,
@@ -222,11 +225,8 @@ mod tests {
         let mut ways = Ways::new(Way::Learnt(FIRST));
         let (mut way, mut last, mut number) = (0, 0, u64::from(depth));
         let mut latencies = Vec::new();
-        // What happens next: an instant, and when a reply was due and its request was read, or a request is read.
-        let mut agenda: BTreeSet<(u64, u64, Option<(u64, u64)>)> =
-            (0..number).map(|number| (number * 60_000, number, None)).collect();
-        let half = requests / 2;
-        let mut began = 0;
+        let mut agenda: BTreeSet<Next> = (0..number).map(|number| (number * 60_000, number, None)).collect();
+        let (half, mut began) = (requests / 2, 0);
         while let Some((at, which, reply)) = agenda.pop_first().filter(|_| number < requests) {
             match reply {
                 None => {
@@ -240,7 +240,6 @@ mod tests {
                     agenda.insert((at + pause(at, number), number, None));
                     number += 1;
                     began = if number <= half { at } else { began };
-                    // From the client's side a request begins when the reply before it has come.
                     if number > half {
                         latencies.push(at - read);
                     }
@@ -290,7 +289,7 @@ mod tests {
             let (rate, p50, _) = closed(depth, 40_000, |_| wake(15_000), |_, _| tail(25_000));
             let wanted = f64::from(depth) * 1e9 / LATENCY as f64;
             assert!((rate / wanted - 1.0).abs() < 0.01, "{rate} for {wanted} at depth {depth}");
-            // Of which the client spends its part on the way.
+            // The round trip takes the rest.
             assert!(p50 < LATENCY && p50 > LATENCY - 60_000, "{p50} at depth {depth}");
         }
     }
