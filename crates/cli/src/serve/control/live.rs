@@ -61,7 +61,7 @@ impl Live {
         let done = Command::parse(line).and_then(|command| match command {
             Command::Show => Ok(self.carry_out(None)),
             Command::Faults(rates) => Ok(self.set_faults(rates)),
-            Command::Limits { export, keys, at } => self.set_limits(export, &keys, &at),
+            Command::Limits { export, keys, at } => self.set_limits(export.as_ref(), &keys, &at),
         });
         match done {
             Err(wrong) => Answer::refused(line, wrong),
@@ -82,7 +82,7 @@ impl Live {
 
     fn set_limits(
         &mut self,
-        export: Option<(String, Range<usize>)>,
+        export: Option<&(String, Range<usize>)>,
         keys: &Keys,
         at: &Range<usize>,
     ) -> Result<Option<Snapshot>, Vec<Wrong>> {
@@ -103,10 +103,10 @@ impl Live {
     }
 
     /// The export that is meant: the one that is named, the only one, or the default one.
-    fn find(&self, export: Option<(String, Range<usize>)>, at: &Range<usize>) -> Result<usize, Wrong> {
+    fn find(&self, export: Option<&(String, Range<usize>)>, at: &Range<usize>) -> Result<usize, Wrong> {
         let names = || self.exports.iter().map(|export| export.name.as_str());
         let listed = || format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
-        let (index, at) = match &export {
+        let (index, at) = match export {
             Some((name, at)) => {
                 let unknown = || Wrong::new(at.clone(), format!("there is no export `{name}`"), listed());
                 (names().position(|known| known == name).ok_or_else(unknown)?, at)
