@@ -216,7 +216,8 @@ impl System {
         }
     }
 
-    /// Takes a request by the `route`-th attachment. `now` is never earlier than before.
+    /// Takes a request by the `route`-th attachment. Where a volume [moves](System::moves), `now` is never earlier than
+    /// before; elsewhere it may go back a little, as where each of several clients has a round trip of its own.
     #[inline]
     pub fn arrive(&mut self, now: Nanos, route: usize, request: Request) {
         self.take(now, route, request, |limiter| limiter.admit(now, request.kind, request.offset, request.length));

@@ -188,3 +188,39 @@ impl Usual {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use volume::Kind;
+
+    use super::*;
+
+    /// On 748fabe no request counted as sent before the last one of any client, so that a second client took away what was
+    /// subtracted for the first.
+    #[test]
+    fn one_client_does_not_shorten_what_is_subtracted_for_another() {
+        let latency = Nanos::from_millis(1);
+        let spec = volume::catalogue::resolve("custom,latency=1ms").expect("a volume");
+        let system = System::new(&[Attachment { spec, volume: "disk".to_owned() }], 1);
+        let mut timeline = Timeline::new(system, Nanos::ZERO, Way::Learnt(Nanos::ZERO), true);
+        let ask = |timeline: &mut Timeline, user: u32, at: Nanos| {
+            let request = Request { id: user, kind: Kind::Read, offset: 0, length: 4096 };
+            timeline.arrive(at, 0, request, Share { user, among: 1 });
+        };
+        let (mut at, mut before) = (latency, Nanos::ZERO);
+        for round in 0..600 {
+            // The other client does something else for a while, and asks shortly before this one.
+            if round % 3 == 0 {
+                ask(&mut timeline, 1, Nanos::new(at.get() - 10_000));
+            }
+            ask(&mut timeline, 0, at);
+            let mut due = Nanos::ZERO;
+            while let Some((at, user)) = timeline.next_due(Nanos::from_secs(10)) {
+                timeline.released(user, at, at);
+                due = if user == 0 { at } else { due };
+            }
+            assert!(round < 200 || due == before + latency, "{due} after {before} in round {round}");
+            (at, before) = (due + Nanos::from_micros(60), due);
+        }
+    }
+}
