@@ -148,6 +148,9 @@ _fathom() {
             fathom__subcmd__help__subcmd__runs,show)
                 cmd="fathom__subcmd__help__subcmd__runs__subcmd__show"
                 ;;
+            fathom__subcmd__help__subcmd__serve,control)
+                cmd="fathom__subcmd__help__subcmd__serve__subcmd__control"
+                ;;
             fathom__subcmd__help__subcmd__suite,list)
                 cmd="fathom__subcmd__help__subcmd__suite__subcmd__list"
                 ;;
@@ -198,6 +201,9 @@ _fathom() {
                 ;;
             fathom__subcmd__runs__subcmd__help,show)
                 cmd="fathom__subcmd__runs__subcmd__help__subcmd__show"
+                ;;
+            fathom__subcmd__serve,control)
+                cmd="fathom__subcmd__serve__subcmd__control"
                 ;;
             fathom__subcmd__suite,help)
                 cmd="fathom__subcmd__suite__subcmd__help"
@@ -752,8 +758,22 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help__subcmd__serve)
-            opts=""
+            opts="control"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__help__subcmd__serve__subcmd__control)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1773,7 +1793,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__serve)
-            opts="-o -h --export --store --size --direct --memory-limit --read-only --allow-destroy --faults --socket --listen --insecure --tls-certificate --tls-key --tls-clients --device --cleanup --run --stats --metrics --spin --way --seed --format --output --progress --help gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
+            opts="-o -h --export --store --size --direct --memory-limit --read-only --allow-destroy --faults --control --socket --listen --insecure --tls-certificate --tls-key --tls-clients --device --cleanup --run --stats --metrics --spin --way --seed --format --output --progress --help gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom control"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1800,6 +1820,10 @@ _fathom() {
                     return 0
                     ;;
                 --faults)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --control)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1857,6 +1881,24 @@ _fathom() {
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__serve__subcmd__control)
+            opts="-h --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 *)

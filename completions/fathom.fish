@@ -258,36 +258,41 @@ complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subc
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Exempt runs from retention'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove what is old or too much'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l export -d 'Serve VOLUME as the export NAME; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l store -d 'Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l size -d 'How large exports are whose volume does not say it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l memory-limit -d 'Memory that exports and clients may take together [default: half of the free memory]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l allow-destroy -d 'Permit clients to write to this device or file although it holds data or is in use; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l faults -d 'What goes wrong and how often: eio=0.001,torn=0.1%,lost=1%,stall=0.01%:2s,disconnect=1e-6' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l socket -d 'Listen at this path [default: a private one, unless --listen is given]' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l listen -d 'Listen on TCP: an address of this host, or any with --tls-clients or --insecure; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-certificate -d 'Encrypt connections: the certificate to show, with those that vouch for it, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-key -d 'The key to the certificate, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l tls-clients -d 'Let in only clients whose certificate one of these authorities has signed, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l run -d 'Run CMD with sh while serving, and end with it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l stats -d 'Print what a running server has done so far: its socket or its address' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l metrics -d 'Tell what is done as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l way -d 'Take this off latencies for the way to the client and back [default: what clients show it to be]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l format -d 'How it is told what was done [default: text; with --run to standard error]' -r -f -a "text\t'For people'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l export -d 'Serve VOLUME as the export NAME; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l store -d 'Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l size -d 'How large exports are whose volume does not say it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l memory-limit -d 'Memory that exports and clients may take together [default: half of the free memory]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l allow-destroy -d 'Permit clients to write to this device or file although it holds data or is in use; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l faults -d 'Inject faults, each with its chance, for example eio=0.1%,flush_eio=1%,stall=0.01%:2s' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l control -d 'Take commands that change limits and faults at this unix socket: `fathom serve control SOCKET`' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l socket -d 'Listen at this path [default: a private one, unless --listen is given]' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l listen -d 'Listen on TCP: an address of this host, or any with --tls-clients or --insecure; may be repeated' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-certificate -d 'Encrypt connections: the certificate to show, with those that vouch for it, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-key -d 'The key to the certificate, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-clients -d 'Let in only clients whose certificate one of these authorities has signed, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l run -d 'Run CMD with sh while serving, and end with it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l stats -d 'Print what a running server has done so far: its socket or its address' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l metrics -d 'Tell what is done as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l way -d 'Take this off latencies for the way to the client and back [default: what clients show it to be]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l seed -d 'Everything random derives from it' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l format -d 'How it is told what was done [default: text; with --run to standard error]' -r -f -a "text\t'For people'
 json\t'One document'
 openmetrics\t'For Prometheus and its kind'"
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -s o -l output -d 'Also write what was done to FILE, by its ending: .json .txt .prom; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s o -l output -d 'Also write what was done to FILE, by its ending: .json .txt .prom; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
 plain\t'A line now and then'
 off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l direct -d 'Read and write files past the page cache'
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l read-only -d 'Refuse writes'
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l insecure -d 'Permit addresses that other hosts can reach without client certificates: any host may read and write'
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l device -d 'Make a block device of each export, by the kernel\'s nbd driver or else by FUSE and a loop device'
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l cleanup -d 'Take away devices that servers have left which ended without doing so, and nothing else'
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -l spin -d 'Keep a processor busy shortly before replies are due: they are less late'
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l direct -d 'Read and write files past the page cache'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l read-only -d 'Refuse writes'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l insecure -d 'Permit addresses that other hosts can reach without client certificates: any host may read and write'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l device -d 'Make a block device of each export, by the kernel\'s nbd driver or else by FUSE and a loop device'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l cleanup -d 'Take away devices that servers have left which ended without doing so, and nothing else'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l spin -d 'Keep a processor busy shortly before replies are due: they are less late'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -l format -d 'What standard output carries: text for people, or the server\'s answer as one line of JSON' -r -f -a "text\t'For people'
+json\t'One line, as the server answers'"
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand report" -s o -l output -d 'Write FILE, by its ending: .html .csv .md .txt .prom .json .fio.json .svg; may be repeated' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand report" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
@@ -1448,6 +1453,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subc
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "import" -d 'Keep what fio printed, or records from elsewhere'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "keep" -d 'Exempt runs from retention'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "prune" -d 'Remove what is old or too much'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from serve" -f -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'The suites there are'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Steps, options, meaning and published figures of one'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Carry one out, or go on with it'

@@ -190,7 +190,9 @@ fn the_page_of_metrics_lists_what_runs_and_servers_tell_and_nothing_else() {
     let scratch = Scratch::new();
     let prom = scratch.text("served.prom");
     let port = free_port();
-    let serve = format!("serve custom,size=64MiB,iops=100000,latency=50us --listen 127.0.0.1:{port} -o {prom} --run");
+    // Faults are counted where any can be.
+    let volume = "custom,size=64MiB,iops=100000,latency=50us --faults lost=1e-9";
+    let serve = format!("serve {volume} --listen 127.0.0.1:{port} -o {prom} --run");
     let uri = format!("nbd://127.0.0.1:{port}");
     let run_it =
         format!("{} run --name=x --ioengine=nbd --uri={uri} --rw=randread --size=1m", env!("CARGO_BIN_EXE_fathom"));

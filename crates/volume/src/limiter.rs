@@ -74,6 +74,8 @@ pub(crate) struct Limiter {
     pub ahead: Ahead,
     /// When a request was first delayed.
     first_delay_ns: u64,
+    /// Whether the tolerance is a bucket of credits.
+    has_credits: bool,
     /// Time at which the next unit of each user would be due if it had an equal share.
     shares: Vec<u64>,
 }
@@ -128,9 +130,8 @@ impl Lane {
 
 impl Limiter {
     pub(crate) fn new(limit: &Limit) -> Self {
-        let fastest = limit.rate.each().into_iter().flatten().copied().max().unwrap_or(1).max(1);
-        let span =
-            |units: u64| u64::try_from(u128::from(units) * 1_000_000_000 / u128::from(fastest)).unwrap_or(u64::MAX);
+        let fastest = limit.rate.each().into_iter().flatten().copied().max().unwrap_or(1);
+        let span = |units: u64| span_ns(units, fastest);
         let (tolerance_ns, due_ns) = match &limit.burst {
             Burst::Jitter(jitter) => (jitter.time.get(), 0),
             Burst::Credits { most, at_start } => (span(*most), span(most - at_start.min(most))),
@@ -145,8 +146,41 @@ impl Limiter {
             counts: Counts::default(),
             ahead: Ahead::default(),
             first_delay_ns: 0,
+            has_credits: matches!(limit.burst, Burst::Credits { .. }),
             shares: Vec::new(),
         }
+    }
+
+    /// Goes by another limit from an instant on. What was admitted stays admitted and charged at the rate of before; the
+    /// rate of now is that of the next request. Credits that are left stay, as far as the new bucket holds them.
+    pub(crate) fn retune(&mut self, now: Nanos, limit: &Limit) {
+        let new = Self::new(limit);
+        let ahead_ns = self.due_ns.saturating_sub(now.get());
+        let backlog_ns = ahead_ns.saturating_sub(self.tolerance_ns);
+        let used_ns = match (self.has_credits, new.has_credits) {
+            (true, true) => {
+                let left = self.credits(now).max(0.0) as u64;
+                new.tolerance_ns.saturating_sub(span_ns(left, new.fastest()))
+            }
+            // A bucket that was not there before is as full as at a start.
+            (false, true) => new.due_ns,
+            (_, false) if backlog_ns > 0 => new.tolerance_ns,
+            (true, false) => 0,
+            (false, false) => ahead_ns.min(new.tolerance_ns),
+        };
+        *self = Self {
+            due_ns: now.get().saturating_add(used_ns).saturating_add(backlog_ns),
+            runs: self.runs,
+            counts: self.counts,
+            first_delay_ns: self.first_delay_ns,
+            shares: std::mem::take(&mut self.shares),
+            ..new
+        };
+    }
+
+    /// Units a second of the kind that is counted at the highest rate.
+    fn fastest(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.rate).max().unwrap_or(1)
     }
 
     /// When a request of one of several users is admitted: in the order of arrival, or earlier where that gives its user
@@ -242,14 +276,14 @@ impl Limiter {
     /// Credits in the bucket at an instant, in units of the kind that is counted at the highest rate; below zero after
     /// a request that was larger than what was left.
     pub(crate) fn credits(&self, now: Nanos) -> f64 {
-        let fastest = self.lanes.iter().map(|lane| lane.rate).max().unwrap_or(1) as f64;
+        let fastest = self.fastest() as f64;
         let ahead = self.due_ns.saturating_sub(now.get());
         (self.tolerance_ns as f64 - ahead as f64) / 1e9 * fastest
     }
 
     /// What became of the bucket by an instant; it held `at_start` at time zero.
     pub(crate) fn bucket(&self, now: Nanos, at_start: u64) -> Credits {
-        let (left, fastest) = (self.credits(now), self.lanes.iter().map(|lane| lane.rate).max().unwrap_or(1) as f64);
+        let (left, fastest) = (self.credits(now), self.fastest() as f64);
         Credits {
             bytes: self.counted == Counted::Bytes,
             most: self.tolerance_ns as f64 / 1e9 * fastest,
@@ -258,6 +292,11 @@ impl Limiter {
             empty_at: (self.counts.delayed > 0).then(|| Nanos::new(self.first_delay_ns)),
         }
     }
+}
+
+/// How long so many units last at a rate.
+fn span_ns(units: u64, rate: u64) -> u64 {
+    u64::try_from(u128::from(units) * 1_000_000_000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
 }
 
 /// A table of which limiters a request of each kind passes.
@@ -367,6 +406,34 @@ mod tests {
         assert_eq!((now.get() + 500_000_000) / 1_000_000_000, 2000);
         assert!(count.abs_diff(6_000_000) < 10, "{count}");
         assert!((bucket.credits(now + Nanos::from_secs(100)) - 30_000.0).abs() < 2.0);
+    }
+
+    #[test]
+    fn a_rate_that_changes_holds_from_the_next_request_on() {
+        let mut limiter = Limiter::new(&limit(reads(1000), OPERATIONS, PLAIN));
+        let queued: Vec<u64> = (0..8).map(|_| limiter.admit(Nanos::ZERO, Kind::Read, 0, 4096).get()).collect();
+        assert_eq!(queued[7], 7_000_000);
+        limiter.retune(Nanos::from_millis(3), &limit(reads(10_000), OPERATIONS, PLAIN));
+        let after = [(); 3].map(|()| limiter.admit(Nanos::from_millis(3), Kind::Read, 0, 4096).get());
+        assert_eq!(after, [8_000_000, 8_100_000, 8_200_000], "behind what was admitted before, at the new rate");
+        limiter.retune(Nanos::from_secs(1), &limit(reads(10), OPERATIONS, PLAIN));
+        let idle = [(); 2].map(|()| limiter.admit(Nanos::from_secs(1), Kind::Read, 0, 4096).get());
+        assert_eq!(idle, [1_000_000_000, 1_100_000_000]);
+        assert_eq!(limiter.counts.requests, 13);
+    }
+
+    #[test]
+    fn credits_stay_when_the_rate_changes() {
+        let burst = |most| Burst::Credits { most, at_start: most };
+        let mut bucket = Limiter::new(&limit(reads(100), OPERATIONS, burst(1000)));
+        (0..400).for_each(|_| assert_eq!(bucket.admit(Nanos::ZERO, Kind::Read, 0, 4096), Nanos::ZERO));
+        bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(1000)));
+        assert!((bucket.credits(Nanos::ZERO) - 600.0).abs() < 1.0, "{}", bucket.credits(Nanos::ZERO));
+        bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(200)));
+        assert!((bucket.credits(Nanos::ZERO) - 200.0).abs() < 1.0, "{}", bucket.credits(Nanos::ZERO));
+        bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, PLAIN));
+        bucket.retune(Nanos::ZERO, &limit(reads(50), OPERATIONS, burst(70)));
+        assert!((bucket.credits(Nanos::ZERO) - 70.0).abs() < 1.0, "a new bucket is full");
     }
 
     #[test]

@@ -20,6 +20,11 @@ impl Calendar {
         calendar
     }
 
+    /// What it goes by.
+    pub(crate) fn spells(&self) -> Spells {
+        self.spells
+    }
+
     /// A duration that begins at an instant, as it is in the state of that instant. Instants may go back a little: the
     /// state is that of the latest one asked for.
     #[inline]

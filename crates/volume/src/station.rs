@@ -13,6 +13,8 @@ pub(crate) struct Servers {
     service_fixed: u64,
     bytes_per_sec: Option<u64>,
     next: usize,
+    /// Whether servers may become free in another order than in turn: the service time has changed.
+    uneven: bool,
     pub counts: Counts,
 }
 
@@ -28,8 +30,24 @@ impl Servers {
             service_fixed: station.service_fixed,
             bytes_per_sec: station.bytes_per_sec,
             next: 0,
+            uneven: false,
             counts: Counts::default(),
         }
+    }
+
+    /// Serves from now on as another station does. What is being served is not served anew; of fewer servers, those stay
+    /// that are busy longest.
+    pub(crate) fn retune(&mut self, station: &Station) {
+        let Self { mut free_at, service_fixed, bytes_per_sec, .. } = Self::new(station);
+        let unchanged = (service_fixed, bytes_per_sec) == (self.service_fixed, self.bytes_per_sec);
+        if unchanged && free_at.len() == self.free_at.len() {
+            return;
+        }
+        self.free_at.sort_unstable_by(|one, other| other.cmp(one));
+        for (new, old) in free_at.iter_mut().zip(&self.free_at) {
+            *new = *old;
+        }
+        *self = Self { free_at, service_fixed, bytes_per_sec, next: 0, uneven: true, counts: self.counts };
     }
 
     /// When a request that arrives at an instant leaves. The wait for a server is counted.
@@ -40,7 +58,8 @@ impl Servers {
             None => u128::from(self.service_fixed),
             Some(rate) => u128::from(self.service_fixed) + transfer(length, rate),
         };
-        let server = if self.bytes_per_sec.is_none() { self.in_turn() } else { self.first_free() };
+        let even = self.bytes_per_sec.is_none() && !self.uneven;
+        let server = if even { self.in_turn() } else { self.first_free() };
         let free_at = &mut self.free_at[server];
         let begin = arrival.max(*free_at);
         *free_at = begin + service;
@@ -75,8 +94,8 @@ mod tests {
     use super::*;
     use crate::spec::{Scope, Source};
 
-    fn servers(servers: u32, service_ns: f64, bytes_per_sec: Option<u64>) -> Servers {
-        Servers::new(&Station {
+    fn station(servers: u32, service_ns: f64, bytes_per_sec: Option<u64>) -> Station {
+        Station {
             name: "test".to_owned(),
             scope: Scope::Machine,
             servers,
@@ -84,7 +103,22 @@ mod tests {
             bytes_per_sec,
             rule: String::new(),
             source: Source::default(),
-        })
+        }
+    }
+
+    fn servers(servers: u32, service_ns: f64, bytes_per_sec: Option<u64>) -> Servers {
+        Servers::new(&station(servers, service_ns, bytes_per_sec))
+    }
+
+    #[test]
+    fn a_pool_that_changes_serves_at_its_new_rate_with_what_it_was_doing() {
+        let mut pool = servers(2, 1000.0, None);
+        let serve = |pool: &mut Servers| pool.serve(Nanos::ZERO, 4096).get();
+        assert_eq!([(); 3].map(|()| serve(&mut pool)), [1000, 1000, 2000]);
+        pool.retune(&station(3, 100.0, None));
+        assert_eq!([(); 3].map(|()| serve(&mut pool)), [100, 200, 300], "the third server is free");
+        pool.retune(&station(1, 100.0, None));
+        assert_eq!([(); 2].map(|()| serve(&mut pool)), [2100, 2200], "the one that is busy longest stays");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The volumes of a run, the machines they hang on, and everything that is under way between them.
 
+mod change;
+
 use std::collections::BTreeMap;
 
 use units::{Bytes, Nanos, random::Random};
@@ -119,6 +121,8 @@ pub struct System {
     waiting: [Vec<(usize, Request)>; 2],
     /// Where each way begins.
     homes: Vec<Home>,
+    seed: u64,
+    index: Index,
 }
 
 /// Where the way to a volume begins, and what stands there before it.
@@ -229,10 +233,13 @@ impl System {
             agenda: Agenda::default(),
             waiting: [Vec::new(), Vec::new()],
             homes: homes(attachments),
+            seed,
+            index: builder.index,
         }
     }
 
-    /// Takes a request by the `route`-th attachment. `now` is never earlier than before.
+    /// Takes a request by the `route`-th attachment. Where a volume [moves](System::moves), `now` is never earlier than
+    /// before; elsewhere it may go back a little, as where each of several clients has a round trip of its own.
     #[inline]
     pub fn arrive(&mut self, now: Nanos, route: usize, request: Request) {
         self.take(now, route, request, |limiter| limiter.admit(now, request.kind, request.offset, request.length));
@@ -493,9 +500,15 @@ struct Builder {
     stations: Vec<Servers>,
     volumes: Vec<Volume>,
     titles: Vec<Title>,
-    known_limiters: BTreeMap<Known, usize>,
-    known_stations: BTreeMap<Known, usize>,
-    known_volumes: BTreeMap<String, usize>,
+    index: Index,
+}
+
+/// Which limits, stations and volumes there are, by name.
+#[derive(Debug, Default)]
+struct Index {
+    limiters: BTreeMap<Known, usize>,
+    stations: BTreeMap<Known, usize>,
+    volumes: BTreeMap<String, usize>,
 }
 
 impl Builder {
@@ -509,7 +522,7 @@ impl Builder {
 
     fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {
         let known = Known::of(attachment, &station.scope, &station.name);
-        let index = *self.known_stations.entry(known.clone()).or_insert(self.stations.len());
+        let index = *self.index.stations.entry(known.clone()).or_insert(self.stations.len());
         if index == self.stations.len() {
             self.stations.push(Servers::new(station));
             self.titles.push(known.title(Part::Station(index), &station.rule, None, None));
@@ -519,20 +532,20 @@ impl Builder {
 
     fn limiter(&mut self, attachment: &Attachment, limit: &Limit) -> usize {
         let known = Known::of(attachment, &limit.scope, &limit.name);
-        let index = *self.known_limiters.entry(known.clone()).or_insert(self.limiters.len());
+        let index = *self.index.limiters.entry(known.clone()).or_insert(self.limiters.len());
         if index == self.limiters.len() {
             self.limiters.push(Limiter::new(limit));
-            let (credits, jitter) = match &limit.burst {
-                Burst::Credits { most, at_start } => (Some(*at_start.min(most)), None),
-                Burst::Jitter(jitter) => (None, Some(jitter).filter(|jitter| jitter.time > Nanos::ZERO).cloned()),
+            let jitter = match &limit.burst {
+                Burst::Jitter(jitter) if jitter.time > Nanos::ZERO => Some(jitter.clone()),
+                _ => None,
             };
-            self.titles.push(known.title(Part::Limiter(index), &limit.rule, credits, jitter));
+            self.titles.push(known.title(Part::Limiter(index), &limit.rule, credits_at_start(limit), jitter));
         }
         index
     }
 
     fn volume(&mut self, attachment: &Attachment) -> usize {
-        if let Some(&known) = self.known_volumes.get(&attachment.volume) {
+        if let Some(&known) = self.index.volumes.get(&attachment.volume) {
             return known;
         }
         let index = self.volumes.len();
@@ -546,8 +559,16 @@ impl Builder {
                 Volume::Drive(Box::new(Mechanics::new(drive, spec.size, random)))
             }
         });
-        self.known_volumes.insert(attachment.volume.clone(), index);
+        self.index.volumes.insert(attachment.volume.clone(), index);
         index
+    }
+}
+
+/// What the bucket of a limit holds at the start; `None` where it has none.
+fn credits_at_start(limit: &Limit) -> Option<u64> {
+    match limit.burst {
+        Burst::Credits { most, at_start } => Some(at_start.min(most)),
+        Burst::Jitter(_) => None,
     }
 }
 

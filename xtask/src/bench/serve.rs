@@ -1,5 +1,6 @@
 //! What a request costs the disk server, against nbdkit and qemu-storage-daemon: processor time of the server for each
-//! random read of 4 KiB by fio's nbd engine over a unix socket.
+//! random read of 4 KiB by fio's nbd engine over a unix socket, and how many of them there are in a second; the first writes
+//! to memory; and how close a served volume is to its model where latency binds.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -24,6 +25,21 @@ const SIZE_BYTES: &str = "536870912";
 const MODEL: &str = "custom,size=512MiB,iops=10000000,throughput=100GB/s,latency=1us";
 /// At most so much of nbdkit's processor time.
 const WANTED: f64 = 0.5;
+/// Where latency binds: a closed loop has the depth over this.
+const LATENCY_BOUND: &str = "custom,size=512MiB,latency=1ms";
+const LATENCY_SECS: f64 = 1e-3;
+const LATENCY_DEPTHS: [u32; 3] = [1, 8, 64];
+/// What the first writes go through: random blocks of 4 KiB, once.
+const FIRST_WRITES_BYTES: &str = "67108864";
+
+/// What fio and the server's process have to say of one load.
+struct Measured {
+    /// Microseconds of processor time of the server for one operation.
+    cost_us: f64,
+    iops: f64,
+    /// Half of the operations took no longer, from when fio issued them.
+    p50_us: f64,
+}
 
 /// A server under measurement; it ends with this.
 struct Server {
@@ -53,20 +69,35 @@ impl Server {
         Ok(ticks.sum::<Result<f64, _>>()? / 100.0)
     }
 
-    /// Microseconds of processor time for one read.
-    fn cost(&self, depth: u32, words: &[&str]) -> Result<f64> {
+    /// Random reads for a while.
+    fn reads(&self, depth: u32, words: &[&str]) -> Result<Measured> {
+        self.load("read", &["--rw=randread", "--time_based", &format!("--runtime={SECONDS}")], depth, words)
+    }
+
+    /// Random writes, each to a block of its own.
+    fn writes(&self, depth: u32) -> Result<Measured> {
+        self.load("write", &["--rw=randwrite", &format!("--io_size={FIRST_WRITES_BYTES}")], depth, &[])
+    }
+
+    fn load(&self, kind: &str, job: &[&str], depth: u32, words: &[&str]) -> Result<Measured> {
         let before = self.used()?;
         let output = command(words, "fio")
-            .args(["--name=cost", "--ioengine=nbd", "--rw=randread", "--bs=4k", "--thread", "--time_based"])
+            .args(["--name=cost", "--ioengine=nbd", "--bs=4k", "--thread", "--output-format=json"])
             .args([&format!("--uri={}", self.uri), &format!("--iodepth={depth}"), &format!("--size={SIZE_BYTES}")])
-            .args([&format!("--runtime={SECONDS}"), "--output-format=json"])
+            .args(job)
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         ensure!(output.status.success(), "fio and {}: {}", self.name, String::from_utf8_lossy(&output.stderr));
         // fio's engine says hello before the document.
         let document: Value = serde_json::from_str(&text[text.find('{').context("fio gave no document")?..])?;
-        let reads = document["jobs"][0]["read"]["total_ios"].as_f64().context("reads")?;
-        Ok((self.used()? - before) / reads * 1e6)
+        let done = &document["jobs"][0][kind];
+        let figure = |value: &Value, what: &'static str| value.as_f64().context(what);
+        let operations = figure(&done["total_ios"], "operations")?;
+        Ok(Measured {
+            cost_us: (self.used()? - before) / operations * 1e6,
+            iops: figure(&done["iops"], "IOPS")?,
+            p50_us: figure(&done["clat_ns"]["percentile"]["50.000000"], "a median")? / 1e3,
+        })
     }
 }
 
@@ -85,12 +116,16 @@ pub(super) fn run(fathom: &Path) -> Result<Value> {
         let servers = servers(fathom, &scratch.0, words)?;
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
-            rounds.push(servers.iter().map(|server| server.cost(depth, words)).collect::<Result<Vec<_>>>()?);
+            rounds.push(servers.iter().map(|server| server.reads(depth, words)).collect::<Result<Vec<_>>>()?);
         }
         let outcome = outcome(&servers, &rounds);
         println!("{case}: {outcome}");
         kept[case] = outcome;
     }
+    kept["first writes"] = first_writes(fathom, &scratch.0)?;
+    println!("first writes: {}", kept["first writes"]);
+    kept["1 ms"] = latency_bound(fathom, &scratch.0)?;
+    println!("1 ms: {}", kept["1 ms"]);
     kept["wanted"] = json!(format!("at most {WANTED} of nbdkit, less than qemu-storage-daemon"));
     Ok(kept)
 }
@@ -135,14 +170,68 @@ fn servers(fathom: &Path, folder: &Path, words: &[&str]) -> Result<Vec<Server>> 
 }
 
 /// Medians, and medians of the ratios of ours to theirs.
-fn outcome(servers: &[Server], rounds: &[Vec<f64>]) -> Value {
+fn outcome(servers: &[Server], rounds: &[Vec<Measured>]) -> Value {
     let mut kept = json!({});
     for (index, server) in servers.iter().enumerate() {
-        kept[server.name] = json!(rounded(median(rounds.iter().map(|round| round[index]).collect())));
+        kept[server.name] = json!(rounded(median(rounds.iter().map(|round| round[index].cost_us).collect())));
     }
     for (ours, theirs) in [(0, 2), (1, 2), (0, 3), (1, 3)] {
-        let ratio = median(rounds.iter().map(|round| round[ours] / round[theirs]).collect());
+        let ratio = median(rounds.iter().map(|round| round[ours].cost_us / round[theirs].cost_us).collect());
         kept[format!("{} / {}", servers[ours].name, servers[theirs].name)] = json!(rounded(ratio));
     }
+    for ours in [0, 1] {
+        let ratio = median(rounds.iter().map(|round| round[ours].iops / round[2].iops).collect());
+        kept[format!("IOPS of {} / {}", servers[ours].name, servers[2].name)] = json!(rounded(ratio));
+    }
     kept
+}
+
+/// Random writes to memory that nothing was written to, by servers that have just begun, and the same once more.
+fn first_writes(fathom: &Path, folder: &Path) -> Result<Value> {
+    // Ours and theirs, each first and later.
+    let mut rounds: Vec<[f64; 4]> = Vec::new();
+    for _ in 0..ROUNDS {
+        let servers = servers(fathom, folder, &[])?;
+        let (ours, theirs) = (&servers[0], &servers[2]);
+        let mut iops = [0.0; 4];
+        for (figure, server) in iops.iter_mut().zip([ours, ours, theirs, theirs]) {
+            *figure = server.writes(16)?.iops;
+        }
+        rounds.push(iops);
+    }
+    let figure = |value: fn(&[f64; 4]) -> f64| rounded(median(rounds.iter().map(value).collect()));
+    Ok(json!({
+        "unit": "IOPS of random 4 KiB writes at depth 16",
+        "fathom": figure(|iops| iops[0]),
+        "fathom, later": figure(|iops| iops[1]),
+        "nbdkit memory": figure(|iops| iops[2]),
+        "nbdkit memory, later": figure(|iops| iops[3]),
+        "fathom / nbdkit memory": figure(|iops| iops[0] / iops[2]),
+        "wanted": "at least as many as nbdkit",
+    }))
+}
+
+/// IOPS and median latency of a closed loop against those of the model.
+fn latency_bound(fathom: &Path, folder: &Path) -> Result<Value> {
+    let mut kept = json!({ "unit": "IOPS and median latency over those of the model, without and with --spin" });
+    for (spin, words) in [("", [].as_slice()), (", --spin", &["--spin"])] {
+        let server = modelled(fathom, folder, words)?;
+        for depth in LATENCY_DEPTHS {
+            let runs = (0..ROUNDS).map(|_| server.reads(depth, &[])).collect::<Result<Vec<_>>>()?;
+            let iops = median(runs.iter().map(|run| run.iops * LATENCY_SECS / f64::from(depth)).collect());
+            let p50 = median(runs.iter().map(|run| run.p50_us / 1e6 / LATENCY_SECS).collect());
+            kept[format!("depth {depth}{spin}")] = json!([rounded(iops), rounded(p50)]);
+        }
+    }
+    kept["wanted"] = json!("from 0.97 to 1.03");
+    Ok(kept)
+}
+
+/// A server of the volume whose latency binds.
+fn modelled(fathom: &Path, folder: &Path, words: &[&str]) -> Result<Server> {
+    let at = folder.join("latency");
+    let _ = std::fs::remove_file(&at);
+    let mut command = Command::new(fathom);
+    command.args(["serve", LATENCY_BOUND]).args(words).arg("--socket").arg(&at);
+    Server::start("fathom", command, format!("nbd+unix:///?socket={}", at.display()), &at)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::args::Progress;
 
@@ -13,10 +13,21 @@ others.
 
 Stores: memory (only what is written takes any), zero, pattern and random (read-only content),
 file:PATH (made where it is not there), copy:PATH (changes in memory over an image that is never
-written). Faults by --seed: eio=CHANCE, torn=CHANCE, stall=CHANCE:TIME, disconnect=CHANCE.
+written).
 
---run gives its command the variables uri, unixsocket, exportname, port, statistics and device,
-and ends with its exit code.
+Faults by --seed, CHANCE of an operation, from 0 to 1 or as a percentage:
+  eio=CHANCE                reads and writes fail with EIO
+  flush_eio=CHANCE          flushes fail with EIO
+  enospc=CHANCE             writes fail with ENOSPC
+  torn=CHANCE               writes stop in their middle and fail with EIO
+  lost=CHANCE               writes succeed and change nothing
+  corrupt=CHANCE            reads return one flipped bit; the store is unchanged
+  stall=CHANCE:TIME         replies of any operation come late
+  flush_stall=CHANCE:TIME   replies to flushes come late
+  disconnect=CHANCE         connections break
+
+--run gives its command the variables uri, unixsocket, exportname, port, statistics, control and
+device, and ends with its exit code.
 
 Examples:
   fathom serve gcp/hyperdisk-balanced,size=1TiB,iops=16000
@@ -26,14 +37,40 @@ Examples:
   fathom serve --size 1GiB --run 'fio --name=r --ioengine=nbd --uri=\"$uri\" --rw=randread --size=1g'
   fathom serve aws/gp3,size=100GiB --device --run 'mkfs.ext4 -q $device'
   fathom serve --stats /run/disks
+  fathom serve aws/gp3,size=100GiB --socket /run/disk --control /run/disk.control
+  fathom serve control /run/disk.control limits iops=500
+  fathom serve control /run/disk.control faults flush_eio=100%,corrupt=0.1%
 
 Exit codes:
   0 served until it was stopped            2 usage, nothing was touched
   3 I/O or environment error               with --run: that of the command";
 
+const CONTROL_HELP: &str = "\
+Commands:
+  show                         volumes, faults, and how many faults were injected
+  faults FAULTS                inject these faults and no others, in the words of --faults
+  faults none                  inject none
+  limits [EXPORT] KEY=VALUE,.. set keys of the volume, as `fathom catalog VOLUME` lists them;
+                               none gives a key its default back
+  limits [EXPORT] reset        the volume as it was at the start
+
+A command holds for all requests that the server reads after it; requests in flight keep their times
+and outcomes. A command that is refused changes nothing.
+
+Examples:
+  fathom serve control /run/disk.control
+  fathom serve control /run/disk.control limits iops=500,throughput=20MiB/s
+  fathom serve control /run/disk.control limits data latency=20ms
+  fathom serve control /run/disk.control faults eio=1%,flush_stall=100%:2s
+
+Exit codes: 0 done, 2 refused: nothing was changed, 3 no server answers";
+
 /// Options of `fathom serve`.
 #[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct ServeOptions {
+    #[command(subcommand)]
+    pub(super) command: Option<ServeCommand>,
     /// The volume to serve: PROVIDER/TYPE[@EDITION][,key=value]...
     #[arg(value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(super) volume: Option<String>,
@@ -58,9 +95,12 @@ pub(crate) struct ServeOptions {
     /// Permit clients to write to this device or file although it holds data or is in use; may be repeated
     #[arg(long, value_name = "TARGET")]
     pub(super) allow_destroy: Vec<PathBuf>,
-    /// What goes wrong and how often: eio=0.001,torn=0.1%,lost=1%,stall=0.01%:2s,disconnect=1e-6
+    /// Inject faults, each with its chance, for example eio=0.1%,flush_eio=1%,stall=0.01%:2s
     #[arg(long, value_name = "FAULTS")]
     pub(super) faults: Option<String>,
+    /// Take commands that change limits and faults at this unix socket: `fathom serve control SOCKET`
+    #[arg(long, value_name = "SOCKET")]
+    pub(super) control: Option<PathBuf>,
     /// Listen at this path [default: a private one, unless --listen is given]
     #[arg(long, value_name = "PATH")]
     pub(super) socket: Option<PathBuf>,
@@ -83,13 +123,13 @@ pub(crate) struct ServeOptions {
     #[arg(long)]
     pub(super) device: bool,
     /// Take away devices that servers have left which ended without doing so, and nothing else
-    #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device"])]
+    #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device", "control"])]
     pub(super) cleanup: bool,
     /// Run CMD with sh while serving, and end with it
     #[arg(long, value_name = "CMD")]
     pub(super) run: Option<String>,
     /// Print what a running server has done so far: its socket or its address
-    #[arg(long, value_name = "SOCKET|URI", conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics"])]
+    #[arg(long, value_name = "SOCKET|URI", conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "control"])]
     pub(super) stats: Option<String>,
     /// Tell what is done as OpenMetrics over HTTP, at an address of this host alone unless --insecure
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -112,6 +152,35 @@ pub(crate) struct ServeOptions {
     /// Progress on standard error
     #[arg(long, value_enum, default_value_t = Progress::Auto)]
     pub(super) progress: Progress,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum ServeCommand {
+    /// Change limits and faults of a running server, and count the faults it injected
+    #[command(override_usage = "fathom serve control [OPTIONS] SOCKET [COMMAND...]", after_help = CONTROL_HELP)]
+    Control(ControlOptions),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct ControlOptions {
+    /// The socket that the server was given with --control
+    #[arg(value_name = "SOCKET")]
+    pub(super) socket: PathBuf,
+    /// show, faults FAULTS or limits [EXPORT] KEY=VALUE,... [default: show]
+    #[arg(value_name = "COMMAND")]
+    pub(super) words: Vec<String>,
+    /// What standard output carries: text for people, or the server's answer as one line of JSON
+    #[arg(long, value_enum, default_value_t = ControlFormat::Text)]
+    pub(super) format: ControlFormat,
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ControlFormat {
+    /// For people
+    Text,
+    /// One line, as the server answers
+    Json,
 }
 
 /// How it is told what was done.

@@ -38,6 +38,8 @@ pub(super) struct Wanted {
     pub(super) name: String,
     /// Its model: as which volume it goes and on which machine.
     pub(super) model: Option<Attachment>,
+    /// The words of its volume, with its size.
+    pub(super) volume: Option<String>,
     pub(super) store: StoreWords,
     /// How large it is, where that is said: by its volume or by `--size`.
     pub(super) size: Option<u64>,
@@ -260,11 +262,13 @@ impl Reader {
         let mut specs = specs.into_iter();
         drafts
             .iter()
-            .map(|draft| {
+            .zip(&words)
+            .map(|(draft, volume)| {
                 let spec = draft.volume.as_ref().and_then(|_| specs.next());
                 let model = spec.map(|spec| Attachment { spec, volume: draft.name.clone() });
                 let size = model.as_ref().map(|model| model.spec.size.get()).or(draft.size);
-                Wanted { name: draft.name.clone(), model, store: draft.store.clone(), size }
+                let (name, store) = (draft.name.clone(), draft.store.clone());
+                Wanted { name, model, volume: volume.clone(), store, size }
             })
             .collect()
     }
@@ -317,7 +321,7 @@ impl Reader {
     }
 
     fn faults(&mut self, options: &ServeOptions) -> Rates {
-        match options.faults.as_deref().map(Rates::parse) {
+        match options.faults.as_deref().map(|text| Rates::parse("--faults", text)) {
             None => Rates::default(),
             Some(Ok(rates)) => rates,
             Some(Err(problems)) => {

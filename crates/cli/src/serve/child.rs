@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::figures::Known;
 use super::places::Open;
+use super::scene::Beside;
 use crate::exit::Exit;
 use crate::shutdown::{self, CleanUp};
 use crate::signals::Signals;
@@ -81,7 +82,7 @@ fn send(pid: Pid, own_group: bool, signal: Signal) {
 }
 
 /// What the command is told, as `nbdkit --run` tells it: <https://libguestfs.org/nbdkit-captive.1.html>.
-pub(super) fn variables(known: &[Known], places: &[Open], control: &Path) -> Vec<(&'static str, OsString)> {
+pub(super) fn variables(known: &[Known], places: &[Open], sockets: &Beside<'_>) -> Vec<(&'static str, OsString)> {
     let first = known.first();
     let uri = first.and_then(|known| known.uris.first()).cloned().unwrap_or_default();
     let socket = places.iter().find_map(|place| if let Open::Unix(path) = place { Some(path) } else { None });
@@ -92,7 +93,8 @@ pub(super) fn variables(known: &[Known], places: &[Open], control: &Path) -> Vec
         ("unixsocket", socket.cloned().unwrap_or_default().into()),
         ("exportname", first.map(|known| known.name.clone()).unwrap_or_default().into()),
         ("port", port.map(|port| port.to_string()).unwrap_or_default().into()),
-        ("statistics", control.into()),
+        ("statistics", sockets.statistics.into()),
+        ("control", sockets.control.unwrap_or(Path::new("")).into()),
     ]
 }
 

@@ -1,11 +1,14 @@
 //! What a server has done, as it is told to people and programs.
 
+use std::collections::BTreeMap;
+
 use meter::Histogram;
 use nbd::server::{Done, Kind, Punctuality, Snapshot, Tally};
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 use volume::{Limit, Stage, StageKind};
 
+use super::control::by_name;
 use super::recent::Rates;
 use crate::modelled;
 
@@ -50,6 +53,9 @@ pub(super) struct ExportFigures {
     /// What the model rests on: machine limits that are not known, merging that is assumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
+    /// How many faults of each kind were injected; empty where none ever will be.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) injected: BTreeMap<String, u64>,
 }
 
 /// One kind of request.
@@ -127,6 +133,8 @@ pub(super) struct Known {
     pub(super) unknown: Option<String>,
     /// Its limits that merge sequential requests.
     pub(super) merging: Vec<Limit>,
+    /// Whether faults may be injected.
+    pub(super) faulty: bool,
 }
 
 impl Served {
@@ -156,6 +164,7 @@ impl Served {
 }
 
 fn export(known: &Known, tally: &Tally, recent: &Rates, index: usize) -> ExportFigures {
+    let injected = if known.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
     let kinds = Kind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
     ExportFigures {
         name: known.name.clone(),
@@ -169,6 +178,7 @@ fn export(known: &Known, tally: &Tally, recent: &Rates, index: usize) -> ExportF
         in_flight: tally.in_flight,
         kinds: kinds.map(|(kind, done)| self::kind(kind, done, recent.of(index, kind))).collect(),
         notes: Vec::new(),
+        injected,
     }
 }
 
@@ -228,7 +238,9 @@ fn span<'a>(tallies: impl Iterator<Item = &'a Tally>) -> Option<f64> {
 }
 
 fn stage(stage: &Stage, known: &[Known], snapshot: &Snapshot) -> StageFigures {
-    let through = |route: Option<usize>| route.is_some_and(|route| stage.routes.contains(&route));
+    // A limit that a change has taken away is in no route any longer.
+    let through =
+        |route: Option<usize>| route.is_some_and(|route| stage.routes.contains(&route) || stage.routes.is_empty());
     let tallies = known.iter().zip(&snapshot.exports).filter(|(known, _)| through(known.route));
     let secs = span(tallies.map(|(_, (_, tally))| tally));
     // The model tells of all the time since the start: nobody asked for anything in most of it, perhaps.

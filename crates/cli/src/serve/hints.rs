@@ -8,13 +8,14 @@ use units::Bytes;
 
 use super::figures::Known;
 use super::places::Open;
+use super::scene::Beside;
 use crate::words::shell_word;
 
 /// All of it.
 pub(super) fn hints(
     known: &[Known],
     places: &[Open],
-    control: &Path,
+    sockets: &Beside<'_>,
     metrics: Option<SocketAddr>,
     seed: u64,
 ) -> String {
@@ -32,7 +33,11 @@ pub(super) fn hints(
             line(&mut text, program, &command);
         }
     }
-    line(&mut text, "statistics", &format!("fathom serve --stats {}", shell_word(&control.display().to_string())));
+    let word = |path: &Path| shell_word(&path.display().to_string());
+    line(&mut text, "statistics", &format!("fathom serve --stats {}", word(sockets.statistics)));
+    if let Some(control) = sockets.control {
+        line(&mut text, "control", &format!("fathom serve control {} show", word(control)));
+    }
     if let Some(address) = metrics {
         line(&mut text, "metrics", &format!("curl http://{address}/metrics"));
     }

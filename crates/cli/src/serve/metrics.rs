@@ -11,6 +11,7 @@ impl Served {
         let mut out = OpenMetrics::default();
         self.requests(&mut out);
         self.clients(&mut out);
+        self.faults(&mut out);
         self.model(&mut out);
         out.finish()
     }
@@ -53,6 +54,18 @@ impl Served {
         }
         out.family(Metric::new("fathom_serve_connections", Counter, "Clients that have been connected."));
         self.exports.iter().for_each(|export| out.sample(&of_export(export), export.connections as f64));
+    }
+
+    fn faults(&self, out: &mut OpenMetrics) {
+        if self.exports.iter().all(|export| export.injected.is_empty()) {
+            return;
+        }
+        out.family(Metric::new("fathom_serve_injected_faults", Counter, "Faults injected on purpose."));
+        for export in &self.exports {
+            for (fault, count) in &export.injected {
+                out.sample(&format!("{},{}", of_export(export), label("fault", fault)), *count as f64);
+            }
+        }
     }
 
     fn model(&self, out: &mut OpenMetrics) {

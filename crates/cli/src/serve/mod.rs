@@ -1,7 +1,8 @@
 //! `fathom serve`: a modelled volume as a disk that any program can use, over NBD.
 //!
 //! The server is one thread, this one. Beside it there are threads that never touch it: one waits for signals and for the
-//! command of `--run`, two tell at a socket and over HTTP what the server has shown of itself.
+//! command of `--run`, two tell at a socket and over HTTP what the server has shown of itself, and some take commands at the
+//! socket of `--control`.
 
 pub(crate) mod args;
 mod ask;
@@ -19,6 +20,7 @@ mod places;
 mod recent;
 mod scene;
 mod sizes;
+mod statistics;
 mod steward;
 mod stores;
 mod turned_away;
@@ -36,20 +38,23 @@ use crate::safety;
 use crate::shutdown;
 use crate::signals::Signals;
 use crate::terminal::{tell, why};
-use args::{ServeFormat, ServeOptions};
+use args::{ServeCommand, ServeFormat, ServeOptions};
 use ask::Question;
 pub(crate) use figures::Served;
 use scene::Scene;
 use steward::Steward;
 use turned_away::TurnedAwayLog;
 
-/// Serves until it is stopped, or asks a server that does.
+/// Serves until it is stopped, or asks or changes a server that does.
 pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
     if options.cleanup {
         return Ok(devices::clean());
     }
+    if let Some(ServeCommand::Control(options)) = &options.command {
+        return Ok(control::command(options));
+    }
     let Some(address) = &options.stats else { return serve(options) };
-    let served = control::ask(address).map_err(|problem| Exit::environment(&problem))?;
+    let served = statistics::ask(address).map_err(|problem| Exit::environment(&problem))?;
     Ok(outputs::say(&served.document(options.format.unwrap_or(ServeFormat::Text))))
 }
 
@@ -72,20 +77,21 @@ fn serve(options: &ServeOptions) -> Result<Exit, Exit> {
     let mut scene = Scene::set(options, &question, &gate).map_err(|problem| Exit::environment(&problem))?;
     let view = scene.view();
     scene.tell_others(&view).map_err(cannot("cannot start a thread"))?;
+    scene.be_controlled(&question, &view).map_err(cannot("cannot start a thread"))?;
     let opening = scene.opening(options.run.clone());
     let display = Display::new(progress(options), Events::none());
     let log = TurnedAwayLog::new(scene.server.connections_most());
     let stopper = scene.server.stopper();
     let steward = Steward { signals: signals.clone(), stopper, view: view.clone(), display, log };
     let watch = steward.begin(opening).map_err(cannot("cannot start a thread"))?;
-    let Scene { server, control, sockets, .. } = scene;
+    let Scene { server, control, statistics, sockets, .. } = scene;
     let run = move || {
         shutdown::panic_if_asked("server");
         server.run()
     };
     let done = catch_unwind(AssertUnwindSafe(run));
     let exit = watch.end();
-    drop(control);
+    drop((control, statistics));
     sockets.disarm();
     signals.conclude();
     match done {

@@ -61,7 +61,7 @@ fn flags(abilities: Abilities, read_only: bool) -> Flags {
 }
 
 /// What is told of the exports to those who ask how they do.
-pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open]) -> Vec<Known> {
+pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open], faulty: bool) -> Vec<Known> {
     let all = wanted.iter().zip(offers);
     all.map(|(wanted, offer)| Known {
         name: wanted.name.clone(),
@@ -73,6 +73,7 @@ pub(super) fn known(wanted: &[Wanted], offers: &[Offer], places: &[Open]) -> Vec
         route: offer.route,
         unknown: wanted.model.as_ref().and_then(|model| model.spec.unknown_machine()).map(str::to_owned),
         merging: wanted.model.iter().flat_map(|model| &model.spec.limits).filter(merges).cloned().collect(),
+        faulty,
     })
     .collect()
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use units::{Bytes, count, grouped, percent, significant};
 
+use super::control::counts;
 use super::figures::{ExportFigures, KindFigures, PunctualityFigures, Served, StageFigures};
 
 impl Served {
@@ -31,6 +32,7 @@ fn export(export: &ExportFigures) -> String {
     let notes = export.notes.iter().fold(String::new(), |text, note| text + "  note: " + note + "\n");
     if export.kinds.is_empty() {
         page.push_str(", no requests\n");
+        page.push_str(&injected(export));
         return page + &notes;
     }
     let heads = ["", "operations", "errors", "IOPS", "MiB/s", "mean", "p50", "p99", "IOPS now"];
@@ -39,7 +41,17 @@ fn export(export: &ExportFigures) -> String {
     for kind in &export.kinds {
         page.push_str(&row(cells(kind)));
     }
+    page.push_str(&injected(export));
     page + &notes
+}
+
+/// What was injected, where anything can be.
+fn injected(export: &ExportFigures) -> String {
+    if export.injected.is_empty() {
+        String::new()
+    } else {
+        format!("\n  injected faults: {}\n", counts(&export.injected))
+    }
 }
 
 fn connections(export: &ExportFigures) -> String {

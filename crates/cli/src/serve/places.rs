@@ -85,7 +85,7 @@ impl Open {
                     Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
                     None => private_directory()?.join(format!("serve-{}.sock", std::process::id())),
                 };
-                let listener = Listener::unix(&path).map_err(|error| refused_path(&path, &error))?;
+                let listener = Listener::unix(&path).map_err(|error| refused_path("--socket", &path, &error))?;
                 let tls = if encrypts { Tls::Offered } else { Tls::Off };
                 Ok((listener.with_tls(tls), Self::Unix(path)))
             }
@@ -113,34 +113,34 @@ impl Open {
     ///
     /// # Errors
     /// Where this user has no private directory.
-    pub(super) fn control(&self) -> Result<PathBuf, String> {
+    pub(super) fn statistics(&self) -> Result<PathBuf, String> {
         match self {
-            Self::Unix(path) => Ok(control_of(path)),
+            Self::Unix(path) => Ok(statistics_of(path)),
             Self::Tcp { address, .. } => Ok(private_directory()?.join(format!("tcp-{}.stats", address.port()))),
         }
     }
 }
 
 /// Where the statistics of the server behind a unix socket are told.
-pub(super) fn control_of(path: &Path) -> PathBuf {
-    let mut control = path.as_os_str().to_owned();
-    control.push(".stats");
-    control.into()
+pub(super) fn statistics_of(path: &Path) -> PathBuf {
+    let mut statistics = path.as_os_str().to_owned();
+    statistics.push(".stats");
+    statistics.into()
 }
 
 /// Where statistics are told: by the path of a socket or by the address of an export.
 ///
 /// # Errors
 /// Where the words are neither, with the remedy.
-pub(super) fn control_at(text: &str) -> Result<PathBuf, String> {
+pub(super) fn statistics_at(text: &str) -> Result<PathBuf, String> {
     if !text.contains("://") {
         let path = Path::new(text);
-        return Ok(if text.ends_with(".stats") { path.to_owned() } else { control_of(path) });
+        return Ok(if text.ends_with(".stats") { path.to_owned() } else { statistics_of(path) });
     }
     use std::os::unix::ffi::OsStrExt;
     let uri = Uri::parse(text).map_err(|error| format!("--stats {text}: {error}"))?;
     match uri.server {
-        uri::Server::Unix(bytes) => Ok(control_of(Path::new(std::ffi::OsStr::from_bytes(&bytes)))),
+        uri::Server::Unix(bytes) => Ok(statistics_of(Path::new(std::ffi::OsStr::from_bytes(&bytes)))),
         uri::Server::Tcp { port, .. } => Ok(private_directory()?.join(format!("tcp-{port}.stats"))),
     }
 }
@@ -189,15 +189,15 @@ pub(super) fn private_directories() -> [PathBuf; 2] {
 const PATH_MOST: usize = 107;
 
 /// Why there can be no socket at a path.
-pub(super) fn refused_path(path: &Path, error: &io::Error) -> String {
+pub(super) fn refused_path(option: &str, path: &Path, error: &io::Error) -> String {
     let shown = path.display();
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("--socket {shown}: something is there already: end it, or name another path")
+            format!("{option} {shown}: something is there already: end it, or name another path")
         }
         _ if path.as_os_str().len() > PATH_MOST => {
-            format!("--socket {shown}: paths of sockets have at most {PATH_MOST} bytes: use a shorter one")
+            format!("{option} {shown}: paths of sockets have at most {PATH_MOST} bytes: use a shorter one")
         }
-        _ => format!("--socket {shown}: {}", why(error)),
+        _ => format!("{option} {shown}: {}", why(error)),
     }
 }

@@ -1,6 +1,6 @@
 //! What was done in the last second.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nbd::server::{Kind, Snapshot, TurnedAway};
 use units::Nanos;
@@ -45,7 +45,7 @@ impl Rates {
 /// A server as others see it, without asking it anything.
 #[derive(Clone)]
 pub(super) struct View {
-    known: Arc<[Known]>,
+    known: Arc<Mutex<Vec<Known>>>,
     seed: u64,
     shown: Arc<Mutex<Snapshot>>,
     recent: Arc<Mutex<Recent>>,
@@ -62,7 +62,7 @@ const RATE_OVER: Nanos = Nanos::from_millis(900);
 
 impl View {
     pub(super) fn new(known: Vec<Known>, seed: u64, shown: Arc<Mutex<Snapshot>>) -> Self {
-        Self { known: known.into(), seed, shown, recent: Arc::default() }
+        Self { known: Arc::new(Mutex::new(known)), seed, shown, recent: Arc::default() }
     }
 
     /// To be called about once a second. Returns whether anything was done since the last time.
@@ -85,7 +85,16 @@ impl View {
 
     /// All there is to tell of a snapshot.
     pub(super) fn of(&self, snapshot: &Snapshot) -> Served {
-        Served::new(&self.known, self.seed, snapshot, &self.rates())
+        Served::new(&self.known(), self.seed, snapshot, &self.rates())
+    }
+
+    /// The exports have other volumes from now on, in their order.
+    pub(super) fn set_volumes(&self, volumes: impl Iterator<Item = Option<String>>) {
+        self.known().iter_mut().zip(volumes).for_each(|(known, volume)| known.volume = volume);
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was done in the last second.

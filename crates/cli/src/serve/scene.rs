@@ -14,11 +14,12 @@ use volume::System;
 
 use super::args::ServeOptions;
 use super::ask::Question;
-use super::control::Control;
+use super::control::{Control, Live};
 use super::figures::Known;
 use super::opening::Opening;
 use super::places::{Open, Place};
 use super::recent::View;
+use super::statistics::Statistics;
 use super::stores::Manner;
 use super::{child, devices, hints, offers};
 use crate::endpoint;
@@ -28,7 +29,8 @@ use crate::terminal::why;
 /// A server with all that listens.
 pub(super) struct Scene {
     pub(super) server: Server,
-    pub(super) control: Control,
+    pub(super) statistics: Statistics,
+    pub(super) control: Option<Control>,
     /// Removes the files of sockets where the process ends without closing them.
     pub(super) sockets: CleanUp,
     known: Vec<Known>,
@@ -53,15 +55,17 @@ impl Scene {
         let opened: Vec<_> =
             question.places.iter().map(|place| Open::listen(place, encrypts)).collect::<Result<_, _>>()?;
         let (listeners, places): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
-        let control = Control::listen(places[0].control()?)?;
-        let sockets = remove_at_exit(&places, control.path());
+        let statistics = Statistics::listen(places[0].statistics()?)?;
+        let control = options.control.as_deref().map(Control::listen).transpose()?;
+        let sockets = remove_at_exit(&places, statistics.path(), control.as_ref().map(Control::path));
         let metrics = match &question.metrics {
             Some(Place::Tcp(address)) => Some(endpoint::listen(*address)?),
             _ => None,
         };
-        let known = offers::known(&question.wanted, &exports, &places);
+        let faulty = control.is_some() || question.faults != Rates::default();
+        let known = offers::known(&question.wanted, &exports, &places, faulty);
         let (drafts, mounts) = if options.device { devices::prepare(&known)? } else { Default::default() };
-        let faults = (question.faults.in_server() != Rates::default()).then_some((question.faults, question.seed));
+        let faults = faulty.then_some((question.faults, question.seed));
         let config = Config {
             exports,
             stores,
@@ -84,7 +88,7 @@ impl Scene {
                 return Err(format!("cannot serve: {}", why(&error)));
             }
         };
-        Ok(Self { server, control, sockets, known, places, metrics, seed: question.seed, drafts })
+        Ok(Self { server, statistics, control, sockets, known, places, metrics, seed: question.seed, drafts })
     }
 
     /// The server as others see it.
@@ -97,7 +101,7 @@ impl Scene {
     /// # Errors
     /// Where the kernel gives no thread.
     pub(super) fn tell_others(&self, view: &View) -> std::io::Result<()> {
-        self.control.tell(view.clone())?;
+        self.statistics.tell(view.clone())?;
         match self.metrics.as_ref().map(TcpListener::try_clone) {
             Some(listener) => {
                 let view = view.clone();
@@ -107,21 +111,40 @@ impl Scene {
         }
     }
 
+    /// Begins to take commands that change the server, where it has a socket for them.
+    ///
+    /// # Errors
+    /// Where the kernel gives no thread.
+    pub(super) fn be_controlled(&self, question: &Question, view: &View) -> std::io::Result<()> {
+        let Some(control) = &self.control else { return Ok(()) };
+        control.obey(Live::new(question, self.server.controller(), view.clone()))
+    }
+
     /// What is to be done once the server is at work.
     pub(super) fn opening(&mut self, command: Option<String>) -> Opening {
         let metrics = self.metrics.as_ref().and_then(|listener| listener.local_addr().ok());
+        let sockets = Beside { statistics: self.statistics.path(), control: self.control.as_ref().map(Control::path) };
         Opening {
             drafts: std::mem::take(&mut self.drafts),
             command,
-            hints: hints::hints(&self.known, &self.places, self.control.path(), metrics, self.seed),
-            variables: child::variables(&self.known, &self.places, self.control.path()),
+            hints: hints::hints(&self.known, &self.places, &sockets, metrics, self.seed),
+            variables: child::variables(&self.known, &self.places, &sockets),
         }
     }
 }
 
-fn remove_at_exit(places: &[Open], control: &Path) -> CleanUp {
+/// Sockets beside those of clients.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'a> {
+    pub(super) statistics: &'a Path,
+    pub(super) control: Option<&'a Path>,
+}
+
+fn remove_at_exit(places: &[Open], statistics: &Path, control: Option<&Path>) -> CleanUp {
     let socket = |place: &Open| if let Open::Unix(path) = place { Some(path.clone()) } else { None };
-    let paths: Vec<PathBuf> = places.iter().filter_map(socket).chain([control.to_owned()]).collect();
+    let paths: Vec<PathBuf> = places.iter().filter_map(socket).collect();
+    let beside = [Some(statistics), control].into_iter().flatten().map(Path::to_owned);
+    let paths: Vec<PathBuf> = paths.into_iter().chain(beside).collect();
     shutdown::on_exit(move || {
         for path in paths {
             let _ = std::fs::remove_file(path);

@@ -24,6 +24,8 @@ pub(super) struct Manner {
     data: Pool,
     client_bytes: u64,
     faults: Rates,
+    /// Whether faults may come later that are not asked for now.
+    controlled: bool,
     seed: u64,
 }
 
@@ -38,6 +40,7 @@ impl Manner {
             data: Pool::new(data),
             client_bytes: limit - data,
             faults: question.faults,
+            controlled: options.control.is_some(),
             seed: question.seed,
         }
     }
@@ -53,7 +56,7 @@ impl Manner {
     /// The system's refusal.
     pub(super) fn open(&self, wanted: &Wanted, number: u64, gate: &Gate) -> Result<Box<dyn Store>, String> {
         let store = self.plain(wanted, mix(self.seed, number), gate)?;
-        let faulty = self.faults.in_store() != Rates::default();
+        let faulty = self.controlled || self.faults.in_store() != Rates::default();
         Ok(if faulty { Box::new(Faulty::new(store, self.faults, mix(self.seed, number))) } else { store })
     }
 

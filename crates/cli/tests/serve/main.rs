@@ -5,6 +5,7 @@
 mod client;
 #[path = "../common/mod.rs"]
 mod common;
+mod controlled;
 mod device;
 mod durability;
 mod encrypted;

@@ -14,6 +14,7 @@ use super::slots::{Pending, Refused, Slots, Ticket};
 use super::tallies::Tally;
 use super::timeline::Timeline;
 use super::tls::Identity;
+use crate::store::faults::Rates;
 use crate::store::{Abilities, Ended, Extent, Fault, Faults, Footprint, Operation, Progress, Store};
 use crate::wire::handshake::Agreed;
 use crate::wire::{Command, CommandFlags, Errno, Export, Request, Style, TransmissionFlags};
@@ -137,18 +138,20 @@ impl Desk {
         request: Request,
         payload: &[u8],
     ) -> Result<(), Over> {
-        let stall = self.fault(&request)?;
         let export = manner.export;
+        let fault = self.fault(export, &request)?;
         let pending =
             Pending { ticket, export, request, arrived: now, due: None, waits: 0, result: Ok(()), extents: Vec::new() };
         let slot = self.slots.take(pending).ok_or(Over)?;
         self.offered[export as usize].tally.in_flight += 1;
         let begun = self.check(manner, &request).and_then(|()| self.begin(slot, manner, &request, payload));
-        let begun = begun.map(|waits| waits + self.stall(slot, stall));
-        match begun {
-            Ok(waits) if waits > 0 => self.slots.get(slot).waits = waits,
-            Ok(_) => self.finished.push(slot),
-            Err(refused) => self.refuse(slot, refused),
+        let waits = begun.unwrap_or_else(|refused| {
+            self.slots.get(slot).result = Err(refused);
+            0
+        });
+        match waits + self.stall(slot, export, fault) {
+            0 => self.finished.push(slot),
+            waits => self.slots.get(slot).waits = waits,
         }
         Ok(())
     }
@@ -183,28 +186,36 @@ impl Desk {
         payload > u64::from(self.exports[export as usize].block.maximum)
     }
 
-    /// By how long a request is held up on purpose.
-    fn fault(&mut self, request: &Request) -> Result<Option<Nanos>, Over> {
+    /// What goes wrong with a request on purpose, before it reaches a store.
+    fn fault(&mut self, export: u32, request: &Request) -> Result<Option<Fault>, Over> {
         let Some(faults) = &mut self.faults else { return Ok(None) };
-        match faults.next(charged(request).unwrap_or(Charged::Flush), request.length) {
-            Some(Fault::Disconnect) => Err(Over),
-            Some(Fault::Stall(time)) => Ok(Some(time)),
-            // The store sees to the others.
-            _ => Ok(None),
+        let fault = faults.next(charged(request), request.length);
+        if fault == Some(Fault::Disconnect) {
+            self.inject(export, Fault::Disconnect);
+            return Err(Over);
         }
+        Ok(fault)
     }
 
     /// Holds a request up. Returns how many ends it has to wait for because of that.
-    fn stall(&mut self, slot: u32, time: Option<Nanos>) -> u8 {
-        let Some(time) = time else { return 0 };
+    fn stall(&mut self, slot: u32, export: u32, fault: Option<Fault>) -> u8 {
+        let Some(fault @ (Fault::Stall(time) | Fault::FlushStall(time))) = fault else { return 0 };
+        self.inject(export, fault);
         self.timeline.alarm(self.slots.get(slot).arrived + time, slot);
         1
     }
 
-    /// Answers a request with an error, at once.
-    fn refuse(&mut self, slot: u32, refused: Refused) {
-        self.slots.get(slot).result = Err(refused);
-        self.finished.push(slot);
+    #[cold]
+    fn inject(&mut self, export: u32, fault: Fault) {
+        self.offered[export as usize].tally.injected.count(fault.kind());
+    }
+
+    /// Other faults from the next request on.
+    pub(super) fn set_faults(&mut self, rates: Rates) {
+        if let Some(faults) = &mut self.faults {
+            faults.set_rates(rates.in_server());
+        }
+        self.stores.iter_mut().for_each(|store| store.set_faults(rates));
     }
 
     /// Whether a request makes sense for its export.

@@ -11,6 +11,7 @@ mod advance_queue;
 mod budget;
 mod client;
 mod connection;
+mod controller;
 mod crowd;
 mod desk;
 mod listener;
@@ -43,6 +44,8 @@ use crate::wire::handshake::Settings;
 use budget::Budget;
 use client::{Client, Over};
 use connection::Connection;
+pub use controller::{Change, Controller};
+use controller::{Order, Orders};
 use desk::Desk;
 pub use listener::Listener;
 use mounted::Mounted;
@@ -71,7 +74,8 @@ pub struct Config {
     pub mounts: Vec<Mount>,
     /// Clients that are connected already.
     pub connected: Vec<OwnedFd>,
-    /// What goes wrong on purpose, and the seed by which it does. Stores have their own faults.
+    /// What goes wrong on purpose, and the seed by which it does; `None` where nothing ever will. Stores have their own
+    /// faults.
     pub faults: Option<(Rates, u64)>,
     /// How clients are let in; whether they are encrypted, their listener says.
     pub settings: Settings,
@@ -122,6 +126,8 @@ pub struct Server {
     clients_most: usize,
     began: Nanos,
     stopper: Stopper,
+    controller: Controller,
+    orders: Orders,
     /// When it ends at the latest, once it has been stopped.
     stop_at: Option<Nanos>,
     shown: Arc<Mutex<Snapshot>>,
@@ -164,7 +170,9 @@ impl Server {
     pub fn new(mut config: Config) -> io::Result<Self> {
         let poll = Poll::new()?;
         let (stopper, began) = (Stopper::new()?, now());
+        let (controller, orders) = Controller::new()?;
         poll.watch(stopper.file(), Token::Stop, Interest::READ)?;
+        poll.watch(orders.file(), Token::Order, Interest::READ)?;
         for (index, listener) in config.listeners.iter().enumerate() {
             poll.watch(listener.file(), Token::Listener(index as u32), Interest::READ)?;
         }
@@ -193,6 +201,8 @@ impl Server {
             clients_most: config.clients_most,
             began,
             stopper,
+            controller,
+            orders,
             stop_at: None,
             shown: Arc::default(),
             show_at: began,
@@ -213,6 +223,12 @@ impl Server {
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
+    }
+
+    /// What changes it while it is at work, from any thread.
+    #[must_use]
+    pub fn controller(&self) -> Controller {
+        self.controller.clone()
     }
 
     /// How many connections there is memory for.
@@ -245,6 +261,10 @@ impl Server {
     fn turn(&mut self) -> io::Result<()> {
         let sleep = self.sleep(now());
         self.poll.wait(sleep, &mut self.ready)?;
+        if sleep == Some(Nanos::ZERO) && self.ready.is_empty() {
+            // A client that the kernel has put on this processor does not wait for the end of this thread's time slice.
+            std::thread::yield_now();
+        }
         let woken = now();
         self.desk.timeline.woke(woken, !self.ready.is_empty());
         self.changed |= !self.ready.is_empty() || !self.desk.is_idle();
@@ -254,6 +274,7 @@ impl Server {
                 Token::Listener(index) => self.welcome(index),
                 Token::Client(index) if hung_up && self.is_deaf_to(index) => self.part(index),
                 Token::Client(index) => self.hear(index),
+                Token::Order => self.change(woken),
                 Token::Store(_) | Token::Stop => {}
             }
         }
@@ -263,6 +284,19 @@ impl Server {
             self.show(woken);
         }
         Ok(())
+    }
+
+    /// Makes the changes that were ordered.
+    fn change(&mut self, now: Nanos) {
+        for Order { change, done } in self.orders.take() {
+            match change {
+                Some(Change::Faults(rates)) => self.desk.set_faults(rates),
+                Some(Change::Model(attachments)) => self.desk.timeline.change(now, &attachments),
+                None => {}
+            }
+            // The thread that ordered it waits, unless it is gone.
+            let _ = done.send(self.snapshot(now));
+        }
     }
 
     fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
@@ -511,7 +545,10 @@ impl Server {
 
     fn snapshot(&self, now: Nanos) -> Snapshot {
         let names = self.desk.exports.iter().map(|export| export.name.clone());
-        let tallies = self.desk.offered.iter().map(|offered| offered.tally.clone());
+        let tallies = self.desk.offered.iter().map(|offered| {
+            let injected = offered.tally.injected + self.desk.stores[offered.store as usize].injected();
+            Tally { injected, ..offered.tally.clone() }
+        });
         Snapshot {
             age: now.since(self.began),
             exports: names.zip(tallies).collect(),

@@ -19,6 +19,8 @@ pub(super) enum Token {
     Store(u32),
     /// A client has sent something, or takes bytes again.
     Client(u32),
+    /// A change was ordered.
+    Order,
 }
 
 impl Token {
@@ -28,6 +30,7 @@ impl Token {
             Self::Listener(index) => (1, index),
             Self::Store(index) => (2, index),
             Self::Client(index) => (3, index),
+            Self::Order => (4, 0),
         };
         kind << 32 | u64::from(index)
     }
@@ -38,7 +41,8 @@ impl Token {
             0 => Self::Stop,
             1 => Self::Listener(index),
             2 => Self::Store(index),
-            _ => Self::Client(index),
+            3 => Self::Client(index),
+            _ => Self::Order,
         }
     }
 }

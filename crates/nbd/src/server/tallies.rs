@@ -5,6 +5,7 @@ use units::Nanos;
 use volume::Stage;
 
 use super::timeline::Punctuality;
+use crate::store::Injected;
 use crate::wire::Command;
 
 /// What clients ask for, as it is counted.
@@ -65,6 +66,8 @@ pub struct Tally {
     pub connected: u64,
     /// How many requests wait for their reply.
     pub in_flight: u64,
+    /// What went wrong on purpose.
+    pub injected: Injected,
 }
 
 impl Tally {

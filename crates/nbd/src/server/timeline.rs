@@ -7,7 +7,7 @@
 
 use meter::Histogram;
 use units::Nanos;
-use volume::{Request, Share, Stage, System};
+use volume::{Attachment, Request, Share, Stage, System};
 
 use super::turnaround::{Way, Ways};
 
@@ -71,9 +71,9 @@ impl Timeline {
     /// Takes a request that was read at an instant. Clients who want something at the same time have equal shares.
     #[inline]
     pub(super) fn arrive(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
-        let way = self.ways.of(share.user, now);
-        let sent = now.since(self.began + way).max(self.seen);
-        self.seen = sent;
+        let sent = self.ways.sent(share.user, now).since(self.began);
+        let sent = if self.moves { sent.max(self.seen) } else { sent };
+        self.seen = self.seen.max(sent);
         if share.among > 1 {
             self.system.arrive_shared(sent, route, request, share);
         } else {
@@ -126,7 +126,7 @@ impl Timeline {
     /// A reply that was due at an instant leaves now.
     #[inline]
     pub(super) fn released(&mut self, client: u32, due: Nanos, now: Nanos) {
-        self.ways.answered(client, due);
+        self.ways.answered(client, due, now);
         let gap = due.since(self.last_due).get();
         self.gap_ns = self.gap_ns - self.gap_ns / 16 + gap.min(16 * GROUP_NS) / 16;
         self.last_due = due;
@@ -134,6 +134,11 @@ impl Timeline {
         self.punctuality.late.add(late.get(), 1);
         self.punctuality.sum_ns += late.get() as i64 - due.since(now).get() as i64;
         self.punctuality.replies += 1;
+    }
+
+    /// The model goes by other specs from an instant on.
+    pub(super) fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
+        self.system.change(now.since(self.began).max(self.seen), attachments);
     }
 
     /// A client is gone.
@@ -181,5 +186,41 @@ impl Usual {
         } else {
             self.value.saturating_sub(Self::STEP_NS)
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volume::Kind;
+
+    use super::*;
+
+    /// On 748fabe no request counted as sent before the last one of any client, so that a second client took away what was
+    /// subtracted for the first.
+    #[test]
+    fn one_client_does_not_shorten_what_is_subtracted_for_another() {
+        let latency = Nanos::from_millis(1);
+        let spec = volume::catalogue::resolve("custom,latency=1ms").expect("a volume");
+        let system = System::new(&[Attachment { spec, volume: "disk".to_owned() }], 1);
+        let mut timeline = Timeline::new(system, Nanos::ZERO, Way::Learnt(Nanos::ZERO), true);
+        let ask = |timeline: &mut Timeline, user: u32, at: Nanos| {
+            let request = Request { id: user, kind: Kind::Read, offset: 0, length: 4096 };
+            timeline.arrive(at, 0, request, Share { user, among: 1 });
+        };
+        let (mut at, mut before) = (latency, Nanos::ZERO);
+        for round in 0..600 {
+            // The other client does something else for a while, and asks shortly before this one.
+            if round % 3 == 0 {
+                ask(&mut timeline, 1, Nanos::new(at.get() - 10_000));
+            }
+            ask(&mut timeline, 0, at);
+            let mut due = Nanos::ZERO;
+            while let Some((at, user)) = timeline.next_due(Nanos::from_secs(10)) {
+                timeline.released(user, at, at);
+                due = if user == 0 { at } else { due };
+            }
+            assert!(round < 200 || due == before + latency, "{due} after {before} in round {round}");
+            (at, before) = (due + Nanos::from_micros(60), due);
+        }
     }
 }

@@ -21,7 +21,7 @@ use std::os::fd::BorrowedFd;
 use crate::wire::Errno;
 
 pub use extents::Extents;
-pub use faults::{Fault, Faults, Faulty};
+pub use faults::{Fault, FaultKind, Faults, Faulty, Injected};
 pub use memory::Memory;
 pub use overlay::Overlay;
 pub use pattern::{Content, Pattern};
@@ -184,4 +184,14 @@ pub trait Store {
     /// # Errors
     /// Where the store cannot find out.
     fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno>;
+
+    /// Changes what goes wrong on purpose, from the next operation on; stores other than [`Faulty`] have no faults.
+    fn set_faults(&mut self, rates: faults::Rates) {
+        let _ = rates;
+    }
+
+    /// What went wrong on purpose.
+    fn injected(&self) -> Injected {
+        Injected::default()
+    }
 }

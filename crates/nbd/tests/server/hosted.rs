@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nbd::server::{Config, Listener, Offer, Server, Snapshot, Stopper, Way};
+use nbd::server::{Config, Controller, Listener, Offer, Server, Snapshot, Stopper, Way};
 use nbd::store::{Memory, Store};
 use nbd::wire::handshake::Settings;
 use nbd::wire::{BlockSizes, Export, TransmissionFlags};
@@ -20,6 +20,7 @@ pub(crate) const SIZE: u64 = 64 << 20;
 pub(crate) struct Hosted {
     directory: tempfile::TempDir,
     stopper: Stopper,
+    controller: Controller,
     shown: std::sync::Arc<std::sync::Mutex<Snapshot>>,
     thread: Option<JoinHandle<(Snapshot, Duration)>>,
 }
@@ -39,12 +40,12 @@ impl Hosted {
             let mut config = config(&path, on.as_deref());
             change(&mut config);
             let server = Server::new(config).expect("a server");
-            send.send((server.stopper(), server.shown())).expect("somebody to tell");
+            send.send((server.stopper(), server.controller(), server.shown())).expect("somebody to tell");
             let (began, done) = (busy(), server.run().expect("a good end"));
             (done, busy() - began)
         });
-        let (stopper, shown) = receive.recv().expect("a server");
-        Self { directory, stopper, shown, thread: Some(thread) }
+        let (stopper, controller, shown) = receive.recv().expect("a server");
+        Self { directory, stopper, controller, shown, thread: Some(thread) }
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
@@ -57,6 +58,10 @@ impl Hosted {
 
     pub(crate) fn stopper(&self) -> Stopper {
         self.stopper.clone()
+    }
+
+    pub(crate) fn controller(&self) -> Controller {
+        self.controller.clone()
     }
 
     /// Waits until what is shown satisfies `wanted`.
@@ -107,9 +112,12 @@ pub(crate) fn export(name: &str, size: u64) -> Export {
     Export { name: name.to_owned(), description: String::new(), size, flags, block: BlockSizes::DEFAULT }
 }
 
+/// The volume of the export.
+pub(crate) fn attachment(on: &str) -> Attachment {
+    Attachment { spec: volume::catalogue::resolve(on).expect("a volume"), volume: "disk".to_owned() }
+}
+
 fn config(socket: &std::path::Path, on: Option<&str>) -> Config {
-    let attachment =
-        |on: &str| Attachment { spec: volume::catalogue::resolve(on).expect("a volume"), volume: "disk".to_owned() };
     let attachments: Vec<Attachment> = on.into_iter().map(attachment).collect();
     let stores: Vec<Box<dyn Store>> = vec![Box::new(Memory::new(SIZE, SIZE))];
     Config {

@@ -148,13 +148,13 @@ fn one_client_too_many_is_turned_away() {
 
 #[test]
 fn connections_are_lost_and_operations_fail_as_often_as_wanted() {
-    let rates = Rates::parse("disconnect=0.01").expect("rates");
+    let rates = Rates::parse("--faults", "disconnect=0.01").expect("rates");
     let server = Hosted::with(None, move |config| config.faults = Some((rates, 3)));
     let lost = (0..100).filter(|_| lost_within(&mut server.client(), 20)).count();
     // 1 - 0.99^20 = 18 %.
     assert!((5..=35).contains(&lost), "{lost} of 100");
 
-    let failing = Rates::parse("eio=0.5").expect("rates");
+    let failing = Rates::parse("--faults", "eio=0.5").expect("rates");
     let server = Hosted::with(None, move |config| {
         let below = config.stores.remove(0);
         config.stores.push(Box::new(nbd::store::Faulty::new(below, failing, 3)));

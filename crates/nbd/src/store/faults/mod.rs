@@ -1,10 +1,13 @@
 //! Faults on purpose, by a seed.
 //!
 //! [`Rates`] are what was asked for, [`Faults`] decides for one operation after the other, and [`Faulty`] carries out what
-//! can be done in a store. Stalls and lost connections are for whoever answers clients.
+//! can be done in a store. Stalls and lost connections are for the server, which answers clients. [`Injected`] counts what
+//! was done.
 
 mod rates;
 mod store;
+
+use std::ops::{Add, AddAssign};
 
 use units::Nanos;
 use units::random::Random;
@@ -13,13 +16,90 @@ use volume::Kind;
 pub use rates::{Rates, Stall};
 pub use store::Faulty;
 
+/// What can go wrong on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Reads and writes that fail with `EIO`.
+    Eio,
+    /// Flushes that fail with `EIO`.
+    FlushEio,
+    /// Writes that fail with `ENOSPC`.
+    Enospc,
+    /// Writes of which only the first sectors are done.
+    Torn,
+    /// Writes that succeed and change nothing.
+    Lost,
+    /// Reads that return one flipped bit.
+    Corrupt,
+    /// Operations that end late.
+    Stall,
+    /// Flushes that end late.
+    FlushStall,
+    /// Operations on which the connection is lost.
+    Disconnect,
+}
+
+impl FaultKind {
+    /// All of them, in the order in which they are printed.
+    pub const ALL: [Self; 9] = [
+        Self::Eio,
+        Self::FlushEio,
+        Self::Enospc,
+        Self::Torn,
+        Self::Lost,
+        Self::Corrupt,
+        Self::Stall,
+        Self::FlushStall,
+        Self::Disconnect,
+    ];
+
+    /// The key of its chance, and its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Eio => "eio",
+            Self::FlushEio => "flush_eio",
+            Self::Enospc => "enospc",
+            Self::Torn => "torn",
+            Self::Lost => "lost",
+            Self::Corrupt => "corrupt",
+            Self::Stall => "stall",
+            Self::FlushStall => "flush_stall",
+            Self::Disconnect => "disconnect",
+        }
+    }
+
+    /// Whether [`Faulty`] carries it out; the server carries out the others.
+    #[must_use]
+    pub const fn is_of_store(self) -> bool {
+        !matches!(self, Self::Stall | Self::FlushStall | Self::Disconnect)
+    }
+
+    /// The stream of random numbers that decides about it.
+    const fn stream(self) -> u64 {
+        match self {
+            Self::Disconnect => 0,
+            Self::Torn => 1,
+            Self::Eio => 2,
+            Self::Stall => 3,
+            Self::Lost => 4,
+            Self::Enospc => 5,
+            Self::Corrupt => 6,
+            Self::FlushEio => 7,
+            Self::FlushStall => 8,
+        }
+    }
+}
+
 /// What goes wrong with an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It fails with `EIO` and does nothing.
     Eio,
-    /// It ends later by so much.
-    Stall(Nanos),
+    /// It is a flush that fails with `EIO`.
+    FlushEio,
+    /// It is a write that fails with `ENOSPC` and does nothing.
+    Enospc,
     /// Only its first sectors of 512 bytes, so many of them, are written; then it fails with `EIO`.
     Torn {
         /// Less than the write touches.
@@ -27,8 +107,68 @@ pub enum Fault {
     },
     /// It is a write that succeeds and changes nothing.
     Lost,
+    /// It is a read that returns another bit than what is stored.
+    Corrupt {
+        /// In which byte of the read.
+        byte: u32,
+        /// Which bit of that, from 0 to 7.
+        bit: u8,
+    },
+    /// It ends later by so much.
+    Stall(Nanos),
+    /// It is a flush that ends later by so much.
+    FlushStall(Nanos),
     /// The connection is lost without an answer.
     Disconnect,
+}
+
+impl Fault {
+    /// As what it is counted.
+    #[must_use]
+    pub const fn kind(self) -> FaultKind {
+        match self {
+            Self::Eio => FaultKind::Eio,
+            Self::FlushEio => FaultKind::FlushEio,
+            Self::Enospc => FaultKind::Enospc,
+            Self::Torn { .. } => FaultKind::Torn,
+            Self::Lost => FaultKind::Lost,
+            Self::Corrupt { .. } => FaultKind::Corrupt,
+            Self::Stall(_) => FaultKind::Stall,
+            Self::FlushStall(_) => FaultKind::FlushStall,
+            Self::Disconnect => FaultKind::Disconnect,
+        }
+    }
+}
+
+/// How many faults of each kind were carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Injected([u64; FaultKind::ALL.len()]);
+
+impl Injected {
+    /// How many of a kind.
+    #[must_use]
+    pub const fn of(&self, kind: FaultKind) -> u64 {
+        self.0[kind as usize]
+    }
+
+    /// Counts one more.
+    pub fn count(&mut self, kind: FaultKind) {
+        self.0[kind as usize] += 1;
+    }
+}
+
+impl Add for Injected {
+    type Output = Self;
+    fn add(mut self, more: Self) -> Self {
+        self += more;
+        self
+    }
+}
+
+impl AddAssign for Injected {
+    fn add_assign(&mut self, more: Self) {
+        self.0.iter_mut().zip(more.0).for_each(|(count, more)| *count += more);
+    }
 }
 
 /// Decides which operations go wrong. The decisions follow from the seed and from the operations before; those of one sort
@@ -36,11 +176,10 @@ pub enum Fault {
 #[derive(Clone, Debug)]
 pub struct Faults {
     rates: Rates,
-    disconnect: Random,
-    torn: Random,
-    eio: Random,
-    stall: Random,
-    lost: Random,
+    /// Whether anything can go wrong.
+    any: bool,
+    /// By [`FaultKind`].
+    random: [Random; FaultKind::ALL.len()],
 }
 
 /// What writes are torn into.
@@ -50,36 +189,63 @@ impl Faults {
     /// The faults under a seed.
     #[must_use]
     pub fn new(rates: Rates, seed: u64) -> Self {
-        let stream = |number: u64| Random::new(seed, 0x6661_756c_7400 + number);
-        Self { rates, disconnect: stream(0), torn: stream(1), eio: stream(2), stall: stream(3), lost: stream(4) }
+        let random = FaultKind::ALL.map(|kind| Random::new(seed, 0x6661_756c_7400 + kind.stream()));
+        Self { rates, any: rates != Rates::default(), random }
     }
 
-    /// What goes wrong with the next operation, of `length` bytes. Reads and writes fail, writes are torn or lost, and any
-    /// operation stalls or loses its connection; where several happen at once, the gravest is told.
-    pub fn next(&mut self, kind: Kind, length: u64) -> Option<Fault> {
-        let (reads, writes) = (kind == Kind::Read, kind == Kind::Write);
-        let disconnect = happens(&mut self.disconnect, self.rates.disconnect);
-        let torn = writes && happens(&mut self.torn, self.rates.torn);
-        let eio = (reads || writes) && happens(&mut self.eio, self.rates.eio);
-        let lost = writes && happens(&mut self.lost, self.rates.lost);
-        let stall = happens(&mut self.stall, self.rates.stall.chance);
+    /// Goes by other rates from the next operation on.
+    pub fn set_rates(&mut self, rates: Rates) {
+        (self.rates, self.any) = (rates, rates != Rates::default());
+    }
+
+    /// What goes wrong with the next operation, of `length` bytes; `kind` is `None` for what neither transfers nor changes
+    /// nor flushes anything. Reads, writes and flushes fail, writes are torn or lost, reads are corrupted, and any operation
+    /// stalls or loses its connection; where several happen at once, the gravest is returned.
+    #[inline]
+    pub fn next(&mut self, kind: Option<Kind>, length: u64) -> Option<Fault> {
+        if self.any { self.draw(kind, length) } else { None }
+    }
+
+    fn draw(&mut self, kind: Option<Kind>, length: u64) -> Option<Fault> {
+        let (reads, writes) = (kind == Some(Kind::Read) && length > 0, kind == Some(Kind::Write));
+        let flushes = kind == Some(Kind::Flush);
+        // All are drawn each time, so that the rate of one does not move another.
+        let disconnect = self.happens(FaultKind::Disconnect);
+        let torn = writes && self.happens(FaultKind::Torn);
+        let eio = (reads || writes) && self.happens(FaultKind::Eio);
+        let flush_eio = flushes && self.happens(FaultKind::FlushEio);
+        let enospc = writes && self.happens(FaultKind::Enospc);
+        let lost = writes && self.happens(FaultKind::Lost);
+        let corrupt = reads && self.happens(FaultKind::Corrupt);
+        let flush_stall = flushes && self.happens(FaultKind::FlushStall);
+        let stall = self.happens(FaultKind::Stall);
         if disconnect {
             Some(Fault::Disconnect)
         } else if torn {
-            let sectors = self.torn.below(length.div_ceil(SECTOR_BYTES));
+            let sectors = self.random[FaultKind::Torn as usize].below(length.div_ceil(SECTOR_BYTES).max(1));
             Some(Fault::Torn { sectors: u32::try_from(sectors).unwrap_or(u32::MAX) })
         } else if eio {
             Some(Fault::Eio)
+        } else if flush_eio {
+            Some(Fault::FlushEio)
+        } else if enospc {
+            Some(Fault::Enospc)
         } else if lost {
             Some(Fault::Lost)
+        } else if corrupt {
+            let bit = self.random[FaultKind::Corrupt as usize].below(length.min(u64::from(u32::MAX)) * 8);
+            Some(Fault::Corrupt { byte: (bit / 8) as u32, bit: (bit % 8) as u8 })
+        } else if flush_stall && !(stall && self.rates.stall.time > self.rates.flush_stall.time) {
+            Some(Fault::FlushStall(self.rates.flush_stall.time))
         } else {
             stall.then_some(Fault::Stall(self.rates.stall.time))
         }
     }
-}
 
-fn happens(random: &mut Random, chance: f64) -> bool {
-    chance > 0.0 && random.unit() < chance
+    fn happens(&mut self, kind: FaultKind) -> bool {
+        let chance = self.rates.chance(kind);
+        chance > 0.0 && self.random[kind as usize].unit() < chance
+    }
 }
 
 #[cfg(test)]
@@ -88,52 +254,75 @@ mod tests {
 
     const ALL: Rates = Rates {
         eio: 0.02,
+        flush_eio: 0.06,
+        enospc: 0.05,
         torn: 0.03,
         lost: 0.04,
+        corrupt: 0.07,
         disconnect: 0.01,
         stall: Stall { chance: 0.05, time: Nanos::from_secs(2) },
+        flush_stall: Stall { chance: 0.08, time: Nanos::from_secs(3) },
     };
 
     fn drawn(rates: Rates, seed: u64, kind: Kind) -> Vec<Option<Fault>> {
         let mut faults = Faults::new(rates, seed);
-        (0..100_000).map(|_| faults.next(kind, 4096)).collect()
+        (0..100_000).map(|_| faults.next(Some(kind), 4096)).collect()
+    }
+
+    /// Checks which fraction of the operations of a kind has a fault of another.
+    #[track_caller]
+    fn close(faults: &[Option<Fault>], kind: FaultKind, wanted: f64) {
+        let found = faults.iter().flatten().filter(|fault| fault.kind() == kind).count() as f64 / faults.len() as f64;
+        assert!((found / wanted - 1.0).abs() < 0.1, "{found} for {wanted} of {kind:?}");
     }
 
     #[test]
     fn faults_are_as_frequent_as_asked_for_and_repeat_with_their_seed() {
-        let faults = drawn(ALL, 3, Kind::Write);
-        assert_eq!(faults, drawn(ALL, 3, Kind::Write));
-        assert_ne!(faults, drawn(ALL, 4, Kind::Write));
-        let share = |wanted: fn(&Fault) -> bool| {
-            faults.iter().flatten().filter(|fault| wanted(fault)).count() as f64 / faults.len() as f64
-        };
-        let close = |share: f64, wanted: f64| assert!((share / wanted - 1.0).abs() < 0.1, "{share} for {wanted}");
-        close(share(|fault| *fault == Fault::Disconnect), 0.01);
-        close(share(|fault| matches!(fault, Fault::Torn { .. })), 0.03 * 0.99);
-        close(share(|fault| *fault == Fault::Eio), 0.02 * 0.99 * 0.97);
-        close(share(|fault| *fault == Fault::Lost), 0.04 * 0.99 * 0.97 * 0.98);
-        close(share(|fault| *fault == Fault::Stall(Nanos::from_secs(2))), 0.05 * 0.99 * 0.97 * 0.98 * 0.96);
+        let writes = drawn(ALL, 3, Kind::Write);
+        assert_eq!(writes, drawn(ALL, 3, Kind::Write));
+        assert_ne!(writes, drawn(ALL, 4, Kind::Write));
+        let mut left = 1.0;
+        let kinds = [FaultKind::Disconnect, FaultKind::Torn, FaultKind::Eio, FaultKind::Enospc, FaultKind::Lost];
+        for kind in kinds {
+            close(&writes, kind, ALL.chance(kind) * left);
+            left *= 1.0 - ALL.chance(kind);
+        }
+        close(&writes, FaultKind::Stall, 0.05 * left);
+        close(&drawn(ALL, 3, Kind::Read), FaultKind::Corrupt, 0.07 * 0.99 * 0.98);
+        let flushes = drawn(ALL, 3, Kind::Flush);
+        close(&flushes, FaultKind::FlushEio, 0.06 * 0.99);
+        close(&flushes, FaultKind::FlushStall, 0.08 * 0.99 * 0.94);
     }
 
     #[test]
     fn each_kind_of_operation_has_its_own_faults() {
-        let reads = drawn(ALL, 1, Kind::Read);
-        assert!(reads.contains(&Some(Fault::Eio)) && !reads.iter().flatten().any(is_torn), "reads are not torn");
-        let flushes = drawn(ALL, 1, Kind::Flush);
-        assert!(flushes.contains(&Some(Fault::Disconnect)) && !flushes.contains(&Some(Fault::Eio)));
-    }
-
-    fn is_torn(fault: &Fault) -> bool {
-        matches!(fault, Fault::Torn { .. })
+        let kinds = |kind: Option<Kind>| {
+            let mut faults = Faults::new(ALL, 1);
+            let drawn: Vec<FaultKind> = (0..100_000).filter_map(|_| faults.next(kind, 4096)).map(Fault::kind).collect();
+            FaultKind::ALL.into_iter().filter(|kind| drawn.contains(kind)).collect::<Vec<_>>()
+        };
+        use FaultKind::{Corrupt, Disconnect, Eio, Enospc, FlushEio, FlushStall, Lost, Stall, Torn};
+        assert_eq!(kinds(Some(Kind::Read)), [Eio, Corrupt, Stall, Disconnect]);
+        assert_eq!(kinds(Some(Kind::Write)), [Eio, Enospc, Torn, Lost, Stall, Disconnect]);
+        assert_eq!(kinds(Some(Kind::Flush)), [FlushEio, Stall, FlushStall, Disconnect]);
+        assert_eq!(kinds(Some(Kind::Trim)), [Stall, Disconnect]);
+        assert_eq!(kinds(None), [Stall, Disconnect]);
     }
 
     #[test]
-    fn torn_writes_keep_less_than_they_touch() {
+    fn torn_writes_keep_less_than_they_touch_and_any_bit_of_a_read_may_flip() {
         let kept: Vec<u32> = drawn(ALL, 9, Kind::Write)
             .into_iter()
             .filter_map(|fault| if let Some(Fault::Torn { sectors }) = fault { Some(sectors) } else { None })
             .collect();
         assert!((0..8).all(|sectors| kept.contains(&sectors)) && kept.iter().all(|&sectors| sectors < 8));
+        let flipped: Vec<(u32, u8)> = drawn(ALL, 9, Kind::Read)
+            .into_iter()
+            .filter_map(|fault| if let Some(Fault::Corrupt { byte, bit }) = fault { Some((byte, bit)) } else { None })
+            .collect();
+        assert!(flipped.iter().all(|(byte, bit)| *byte < 4096 && *bit < 8));
+        assert!((0..8).all(|bit| flipped.iter().any(|flip| flip.1 == bit)));
+        assert!(flipped.iter().any(|flip| flip.0 < 64) && flipped.iter().any(|flip| flip.0 >= 4032));
     }
 
     #[test]
@@ -143,5 +332,16 @@ mod tests {
             (0..faults.len()).filter(|&at| faults[at] == Some(Fault::Disconnect)).collect()
         };
         assert_eq!(at(ALL), at(Rates { disconnect: ALL.disconnect, ..Rates::default() }));
+    }
+
+    #[test]
+    fn rates_that_change_hold_from_the_next_operation_on() {
+        let mut faults = Faults::new(Rates::default(), 5);
+        assert_eq!(faults.next(Some(Kind::Write), 512), None);
+        faults.set_rates(Rates { enospc: 1.0, ..Rates::default() });
+        assert_eq!(faults.next(Some(Kind::Write), 512), Some(Fault::Enospc));
+        assert_eq!(faults.next(Some(Kind::Read), 512), None);
+        faults.set_rates(Rates::default());
+        assert_eq!(faults.next(Some(Kind::Write), 512), None);
     }
 }

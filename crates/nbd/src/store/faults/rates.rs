@@ -1,21 +1,34 @@
 //! Which faults were asked for: `eio=0.001,stall=0.0001:2s,torn=0.1%,lost=1e-6,disconnect=1e-6`.
 
+use std::borrow::Cow;
+use std::fmt;
+
 use units::Nanos;
 use volume::catalogue::{Measure, Problem, Text, quantity};
+
+use super::FaultKind;
 
 /// How often each fault happens: the chance of an operation, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
     /// Reads and writes that fail with `EIO`.
     pub eio: f64,
+    /// Flushes that fail with `EIO`.
+    pub flush_eio: f64,
+    /// Writes that fail with `ENOSPC`.
+    pub enospc: f64,
     /// Writes of which only the first sectors are done.
     pub torn: f64,
     /// Writes that succeed and change nothing.
     pub lost: f64,
+    /// Reads that return one flipped bit.
+    pub corrupt: f64,
     /// Operations on which the connection is lost.
     pub disconnect: f64,
     /// Operations that end late.
     pub stall: Stall,
+    /// Flushes that end late.
+    pub flush_stall: Stall,
 }
 
 /// Operations that end late.
@@ -35,8 +48,8 @@ impl Rates {
     /// number up to 1 or a percentage.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its place.
-    pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
+    /// Everything that is wrong with it, each with its place in a text of that name.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Problem>> {
         let mut rates = Self::default();
         let mut problems = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
@@ -46,7 +59,7 @@ impl Rates {
                 let start = at + wrong.skip;
                 problems.push(Problem {
                     message: wrong.message,
-                    place: Text::new("--faults", text),
+                    place: Text::new(name, text),
                     at: start..at + part.len(),
                     remedy: Some(wrong.remedy.into()),
                 });
@@ -59,60 +72,141 @@ impl Rates {
     /// The part of them that [`super::Faulty`] carries out.
     #[must_use]
     pub fn in_store(self) -> Self {
-        Self { eio: self.eio, torn: self.torn, lost: self.lost, ..Self::default() }
+        self.only(FaultKind::is_of_store)
     }
 
-    /// The part of them that is up to whoever answers clients.
+    /// The part of them that the server carries out.
     #[must_use]
     pub fn in_server(self) -> Self {
-        Self { disconnect: self.disconnect, stall: self.stall, ..Self::default() }
+        self.only(|kind| !kind.is_of_store())
+    }
+
+    fn only(mut self, wanted: impl Fn(FaultKind) -> bool) -> Self {
+        FaultKind::ALL.into_iter().filter(|kind| !wanted(*kind)).for_each(|kind| *self.chance_mut(kind) = 0.0);
+        // A time without a chance is nothing that was asked for.
+        for stall in [&mut self.stall, &mut self.flush_stall] {
+            *stall = if stall.chance > 0.0 { *stall } else { Stall::default() };
+        }
+        self
+    }
+
+    /// The chance of a fault.
+    #[inline]
+    #[must_use]
+    pub const fn chance(&self, kind: FaultKind) -> f64 {
+        match kind {
+            FaultKind::Eio => self.eio,
+            FaultKind::FlushEio => self.flush_eio,
+            FaultKind::Enospc => self.enospc,
+            FaultKind::Torn => self.torn,
+            FaultKind::Lost => self.lost,
+            FaultKind::Corrupt => self.corrupt,
+            FaultKind::Stall => self.stall.chance,
+            FaultKind::FlushStall => self.flush_stall.chance,
+            FaultKind::Disconnect => self.disconnect,
+        }
+    }
+
+    fn chance_mut(&mut self, kind: FaultKind) -> &mut f64 {
+        match kind {
+            FaultKind::Eio => &mut self.eio,
+            FaultKind::FlushEio => &mut self.flush_eio,
+            FaultKind::Enospc => &mut self.enospc,
+            FaultKind::Torn => &mut self.torn,
+            FaultKind::Lost => &mut self.lost,
+            FaultKind::Corrupt => &mut self.corrupt,
+            FaultKind::Stall => &mut self.stall.chance,
+            FaultKind::FlushStall => &mut self.flush_stall.chance,
+            FaultKind::Disconnect => &mut self.disconnect,
+        }
+    }
+
+    /// How long operations with a fault are late, where that is what the fault does.
+    const fn time(&self, kind: FaultKind) -> Option<Nanos> {
+        match kind {
+            FaultKind::Stall => Some(self.stall.time),
+            FaultKind::FlushStall => Some(self.flush_stall.time),
+            _ => None,
+        }
     }
 
     fn set<'t>(&mut self, part: &'t str, seen: &mut Vec<&'t str>) -> Result<(), Wrong> {
         let (key, value) =
             part.split_once('=').ok_or_else(|| Wrong::new(0, format!("`{part}` is not of the form key=chance")))?;
         if seen.contains(&key) {
-            return Err(Wrong { remedy: "give it once", ..Wrong::new(0, format!("`{key}` is given twice")) });
+            return Err(Wrong { remedy: "give it once".into(), ..Wrong::new(0, format!("`{key}` is given twice")) });
         }
         seen.push(key);
         let skip = key.len() + 1;
-        let to = match key {
-            "eio" => &mut self.eio,
-            "torn" => &mut self.torn,
-            "lost" => &mut self.lost,
-            "disconnect" => &mut self.disconnect,
-            "stall" => {
-                self.stall = stall(value, skip)?;
-                return Ok(());
-            }
-            _ => return Err(Wrong::new(0, format!("there is no fault `{key}`"))),
+        let Some(kind) = FaultKind::ALL.into_iter().find(|kind| kind.name() == key) else {
+            return Err(unknown(key));
         };
-        *to = chance(value, skip)?;
+        match kind {
+            FaultKind::Stall => self.stall = stall(key, value, skip)?,
+            FaultKind::FlushStall => self.flush_stall = stall(key, value, skip)?,
+            _ => *self.chance_mut(kind) = chance(value, skip)?,
+        }
         Ok(())
     }
+}
+
+/// As [`Rates::parse`] reads them; `none` where there are none.
+impl fmt::Display for Rates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for kind in FaultKind::ALL.into_iter().filter(|kind| self.chance(*kind) > 0.0) {
+            write!(f, "{separator}{}={}", kind.name(), self.chance(kind))?;
+            if let Some(time) = self.time(kind) {
+                write!(f, ":{}", exact(time))?;
+            }
+            separator = ",";
+        }
+        if separator.is_empty() { f.write_str("none") } else { Ok(()) }
+    }
+}
+
+/// A time without rounding.
+fn exact(time: Nanos) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+    let fits = |unit: &&(u64, &str)| time.get().is_multiple_of(unit.0);
+    let (size, unit) = units.iter().find(fits).copied().unwrap_or((1, "ns"));
+    format!("{}{unit}", time.get() / size)
+}
+
+fn unknown(key: &str) -> Wrong {
+    let names = FaultKind::ALL.map(FaultKind::name);
+    let remedy = match units::closest(key, names.into_iter()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", names.join(", ")),
+    };
+    Wrong { remedy: remedy.into(), ..Wrong::new(0, format!("there is no fault `{key}`")) }
 }
 
 /// What is wrong with a pair, behind its first `skip` bytes.
 struct Wrong {
     skip: usize,
     message: String,
-    remedy: &'static str,
+    remedy: Cow<'static, str>,
 }
 
 impl Wrong {
     fn new(skip: usize, message: String) -> Self {
-        Self { skip, message, remedy: REMEDY }
+        Self { skip, message, remedy: REMEDY.into() }
     }
 }
 
-fn stall(value: &str, skip: usize) -> Result<Stall, Wrong> {
+fn stall(key: &str, value: &str, skip: usize) -> Result<Stall, Wrong> {
+    let example = format!("{key}=0.0001:2s");
     let Some((often, time)) = value.split_once(':') else {
         let message = format!("`{value}` does not say how long it stalls");
-        return Err(Wrong { remedy: "write chance and time, as in stall=0.0001:2s", ..Wrong::new(skip, message) });
+        let remedy = format!("write chance and time, as in {example}").into();
+        return Err(Wrong { remedy, ..Wrong::new(skip, message) });
     };
     let at = skip + often.len() + 1;
-    let ns = quantity(time, Measure::Duration)
-        .map_err(|message| Wrong { remedy: "write, for example, stall=0.0001:2s", ..Wrong::new(at, message) })?;
+    let ns = quantity(time, Measure::Duration).map_err(|message| Wrong {
+        remedy: format!("write, for example, {example}").into(),
+        ..Wrong::new(at, message)
+    })?;
     Ok(Stall { chance: chance(often, skip)?, time: Nanos::new(ns.round() as u64) })
 }
 
@@ -122,7 +216,7 @@ fn chance(text: &str, skip: usize) -> Result<f64, Wrong> {
         None => text.parse(),
     };
     number.ok().filter(|chance| (0.0..=1.0).contains(chance)).ok_or_else(|| Wrong {
-        remedy: "write a number from 0 to 1, or a percentage up to 100%",
+        remedy: "write a number from 0 to 1, or a percentage up to 100%".into(),
         ..Wrong::new(skip, format!("`{text}` is not a chance"))
     })
 }
@@ -133,13 +227,24 @@ mod tests {
 
     #[test]
     fn all_faults_are_read() {
-        let rates = Rates::parse("eio=0.001,stall=0.0001:2s,torn=0.1%,lost=2%,disconnect=1e-6").unwrap();
+        let rates = Rates::parse("--faults", "eio=0.001,stall=0.0001:2s,torn=0.1%,lost=2%,disconnect=1e-6").unwrap();
         let stall = Stall { chance: 0.0001, time: Nanos::from_secs(2) };
-        assert_eq!(rates, Rates { eio: 0.001, torn: 0.001, lost: 0.02, disconnect: 1e-6, stall });
+        assert_eq!(rates, Rates { eio: 0.001, torn: 0.001, lost: 0.02, disconnect: 1e-6, stall, ..Rates::default() });
         let (store, server) = (rates.in_store(), rates.in_server());
         assert_eq!((store.eio, store.torn, store.disconnect, store.stall.chance), (0.001, 0.001, 0.0, 0.0));
         assert_eq!((store.lost, server.lost), (0.02, 0.0));
+        assert_eq!((store.stall, server.stall), (Stall::default(), stall));
         assert_eq!((server.eio, server.torn, server.disconnect, server.stall), (0.0, 0.0, 1e-6, stall));
+    }
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        let text = "eio=0.001,flush_eio=1,enospc=0.25,torn=0.5,lost=0.02,corrupt=0.125,stall=0.0001:2s,\
+                    flush_stall=1:1500us,disconnect=0.000001";
+        let rates = Rates::parse("--faults", text).unwrap();
+        assert_eq!(rates.to_string(), text);
+        assert_eq!(Rates::default().to_string(), "none");
+        assert!(FaultKind::ALL.into_iter().all(|kind| rates.chance(kind) > 0.0));
     }
 
     #[test]
@@ -152,15 +257,17 @@ mod tests {
             ("torn=-1%", 5..8, "not a chance"),
             ("eio=0,eio=1", 6..11, "given twice"),
             ("fire=1", 0..6, "no fault `fire`"),
+            ("flush_stall=1", 12..13, "how long"),
+            ("corupt=1", 0..8, "no fault `corupt`"),
             ("torn=0,stall=0.1", 13..16, "how long"),
             ("stall=0.1:2", 10..11, "has no unit"),
             ("stall=x:2s", 6..10, "not a chance"),
         ];
         for (text, at, message) in cases {
-            let problems = Rates::parse(text).unwrap_err();
+            let problems = Rates::parse("--faults", text).unwrap_err();
             assert_eq!((problems.len(), problems[0].at.clone()), (1, at), "{text}");
             assert!(problems[0].message.contains(message) && problems[0].remedy.is_some(), "{}", problems[0]);
         }
-        assert_eq!(Rates::parse("x=1,eio=,y").unwrap_err().len(), 3);
+        assert_eq!(Rates::parse("--faults", "x=1,eio=,y").unwrap_err().len(), 3);
     }
 }

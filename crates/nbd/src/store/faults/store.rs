@@ -1,26 +1,48 @@
 //! A store that goes wrong.
 
+use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use volume::Kind;
 
-use super::{Fault, Faults, Rates, SECTOR_BYTES};
+use super::{Fault, FaultKind, Faults, Injected, Rates, SECTOR_BYTES};
 use crate::store::{Abilities, Ended, Extent, Footprint, Operation, Pieces, Pool, Progress, Store};
 use crate::wire::Errno;
 
-/// A store of which some reads and writes fail and some writes are torn or lost.
+/// A store of which some reads, writes and flushes fail, some writes are torn or lost, and some reads are corrupted.
 pub struct Faulty {
     below: Box<dyn Store>,
     faults: Faults,
-    /// By slot, whether a torn write is under way that has to fail when its part is written.
-    torn: Vec<bool>,
+    injected: Injected,
+    /// By slot, what is wrong with the operation there.
+    marks: Vec<Mark>,
+}
+
+/// What is wrong with an operation in a slot.
+#[derive(Clone, Copy, Debug, Default)]
+enum Mark {
+    #[default]
+    Nothing,
+    /// A part of a torn write is under way; it has to fail when that is written.
+    Torn,
+    /// A read is under way of which a bit will be flipped.
+    Reading { offset: u64, byte: u32, bit: u8 },
+    /// A read has ended, and returns another byte than what is stored.
+    Corrupt { byte: u32, flipped: [u8; 1] },
 }
 
 impl Faulty {
     /// A store with those of the faults that a store can have.
     #[must_use]
     pub fn new(below: Box<dyn Store>, rates: Rates, seed: u64) -> Self {
-        Self { below, faults: Faults::new(rates.in_store(), seed), torn: Vec::new() }
+        let faults = Faults::new(rates.in_store(), seed);
+        Self { below, faults, injected: Injected::default(), marks: Vec::new() }
+    }
+
+    fn mark(&mut self, slot: u32, mark: Mark) {
+        let slot = slot as usize;
+        self.marks.resize(self.marks.len().max(slot + 1), Mark::Nothing);
+        self.marks[slot] = mark;
     }
 
     fn tear(&mut self, slot: u32, operation: Operation<'_>, sectors: u32) -> Progress {
@@ -28,11 +50,43 @@ impl Faulty {
         match self.below.start(slot, part) {
             Progress::Ended(_) => FAILED,
             Progress::Pending => {
-                let slot = slot as usize;
-                self.torn.resize(self.torn.len().max(slot + 1), false);
-                self.torn[slot] = true;
+                self.mark(slot, Mark::Torn);
                 Progress::Pending
             }
+        }
+    }
+
+    fn corrupt(&mut self, slot: u32, operation: Operation<'_>, byte: u32, bit: u8) -> Progress {
+        let progress = self.below.start(slot, operation);
+        let Operation::Read { offset, .. } = operation else { return progress };
+        match progress {
+            Progress::Ended(Ok(())) => self.flip(slot, offset, byte, bit),
+            Progress::Ended(Err(_)) => {}
+            Progress::Pending => self.mark(slot, Mark::Reading { offset, byte, bit }),
+        }
+        progress
+    }
+
+    /// Flips a bit of what a read returns that has ended. The store keeps what it has.
+    fn flip(&mut self, slot: u32, offset: u64, byte: u32, bit: u8) {
+        let mut room = [IoSlice::new(&[])];
+        let mut pieces = Pieces::new(&mut room);
+        self.below.lend(slot, offset, byte + 1, byte, &mut pieces);
+        let Some(&stored) = pieces.slices().iter().find_map(|piece| piece.first()) else { return };
+        self.injected.count(FaultKind::Corrupt);
+        self.mark(slot, Mark::Corrupt { byte, flipped: [stored ^ 1 << bit] });
+    }
+
+    /// An operation that was pending has ended. Returns what is told of it.
+    fn ended(&mut self, slot: u32, result: Result<(), Errno>) -> Result<(), Errno> {
+        let Some(mark) = self.marks.get_mut(slot as usize).map(std::mem::take) else { return result };
+        match mark {
+            Mark::Torn => Err(Errno::Io),
+            Mark::Reading { offset, byte, bit } if result.is_ok() => {
+                self.flip(slot, offset, byte, bit);
+                result
+            }
+            _ => result,
         }
     }
 }
@@ -40,13 +94,14 @@ impl Faulty {
 const FAILED: Progress = Progress::Ended(Err(Errno::Io));
 
 /// What kind of operation a fault befalls; ranges that become zero are written.
-fn kind(operation: &Operation<'_>) -> (Kind, u64) {
+fn kind(operation: &Operation<'_>) -> (Option<Kind>, u64) {
     match *operation {
-        Operation::Read { length, .. } => (Kind::Read, u64::from(length)),
-        Operation::Write { data, .. } => (Kind::Write, data.len() as u64),
-        Operation::Zero { length, .. } => (Kind::Write, length),
-        Operation::Trim { length, .. } => (Kind::Trim, length),
-        Operation::Flush | Operation::Cache { .. } => (Kind::Flush, 0),
+        Operation::Read { length, .. } => (Some(Kind::Read), u64::from(length)),
+        Operation::Write { data, .. } => (Some(Kind::Write), data.len() as u64),
+        Operation::Zero { length, .. } => (Some(Kind::Write), length),
+        Operation::Trim { length, .. } => (Some(Kind::Trim), length),
+        Operation::Flush => (Some(Kind::Flush), 0),
+        Operation::Cache { .. } => (None, 0),
     }
 }
 
@@ -85,11 +140,18 @@ impl Store for Faulty {
 
     fn start(&mut self, slot: u32, operation: Operation<'_>) -> Progress {
         let (kind, length) = kind(&operation);
-        match self.faults.next(kind, length) {
-            Some(Fault::Eio) => FAILED,
-            Some(Fault::Torn { sectors }) => self.tear(slot, operation, sectors),
-            Some(Fault::Lost) => Progress::Ended(Ok(())),
-            Some(Fault::Stall(_) | Fault::Disconnect) | None => self.below.start(slot, operation),
+        let Some(fault) = self.faults.next(kind, length) else { return self.below.start(slot, operation) };
+        // Whether a read is corrupted is known when it has ended well.
+        if !matches!(fault, Fault::Corrupt { .. }) {
+            self.injected.count(fault.kind());
+        }
+        match fault {
+            Fault::Eio | Fault::FlushEio => FAILED,
+            Fault::Enospc => Progress::Ended(Err(Errno::NoSpace)),
+            Fault::Torn { sectors } => self.tear(slot, operation, sectors),
+            Fault::Lost => Progress::Ended(Ok(())),
+            Fault::Corrupt { byte, bit } => self.corrupt(slot, operation, byte, bit),
+            Fault::Stall(_) | Fault::FlushStall(_) | Fault::Disconnect => self.below.start(slot, operation),
         }
     }
 
@@ -100,9 +162,9 @@ impl Store for Faulty {
     fn collect(&mut self, ended: &mut Vec<Ended>) {
         let before = ended.len();
         self.below.collect(ended);
-        for end in &mut ended[before..] {
-            if self.torn.get_mut(end.slot as usize).is_some_and(std::mem::take) {
-                end.result = Err(Errno::Io);
+        if !self.marks.is_empty() {
+            for end in &mut ended[before..] {
+                end.result = self.ended(end.slot, end.result);
             }
         }
     }
@@ -112,11 +174,42 @@ impl Store for Faulty {
     }
 
     fn lend<'a>(&'a self, slot: u32, offset: u64, length: u32, from: u32, pieces: &mut Pieces<'_, 'a>) {
-        self.below.lend(slot, offset, length, from, pieces);
+        let Some(Mark::Corrupt { byte, flipped }) = self.marks.get(slot as usize) else {
+            return self.below.lend(slot, offset, length, from, pieces);
+        };
+        let (mut from, byte) = (from, *byte);
+        if from < byte {
+            let (before, upto) = (pieces.bytes(), length.min(byte));
+            self.below.lend(slot, offset, upto, from, pieces);
+            if pieces.bytes() - before < (upto - from) as usize {
+                return;
+            }
+            from = upto;
+        }
+        if from == byte && byte < length {
+            if !pieces.push(flipped) {
+                return;
+            }
+            from = byte + 1;
+        }
+        if from < length {
+            self.below.lend(slot, offset, length, from, pieces);
+        }
     }
 
     fn release(&mut self, slot: u32) {
+        if let Some(mark) = self.marks.get_mut(slot as usize) {
+            *mark = Mark::Nothing;
+        }
         self.below.release(slot);
+    }
+
+    fn set_faults(&mut self, rates: Rates) {
+        self.faults.set_rates(rates.in_store());
+    }
+
+    fn injected(&self) -> Injected {
+        self.injected
     }
 
     fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno> {
@@ -186,5 +279,75 @@ mod tests {
         assert_eq!(store.start(0, Operation::Read { offset: 0, length: 10 }), FAILED);
         assert_eq!(store.start(0, Operation::Flush), Progress::Ended(Ok(())));
         assert_eq!(read(&mut *store.below, 0, 4096), Ok(vec![0; 4096]));
+        assert_eq!(store.injected().of(FaultKind::Eio), 2);
+    }
+
+    #[test]
+    fn flushes_and_writes_fail_with_errors_of_their_own() {
+        let rates = Rates { flush_eio: 1.0, enospc: 1.0, ..Rates::default() };
+        let mut store = Faulty::new(Box::new(Memory::new(SIZE, u64::MAX)), rates, 1);
+        let write = Operation::Write { offset: 0, data: &[7; 4096], durable: true };
+        let zero = Operation::Zero { offset: 0, length: 4096, durable: false, allocated: true, fast: false };
+        let cache = Operation::Cache { offset: 0, length: 4096 };
+        let outcomes = [write, zero, Operation::Flush, cache].map(|operation| store.start(0, operation));
+        let no_space = Progress::Ended(Err(Errno::NoSpace));
+        assert_eq!(outcomes, [no_space, no_space, FAILED, Progress::Ended(Ok(()))]);
+        assert_eq!(read(&mut store, 0, 4096), Ok(vec![0; 4096]), "reads are as they were");
+        assert_eq!([FaultKind::Enospc, FaultKind::FlushEio].map(|kind| store.injected().of(kind)), [2, 1]);
+    }
+
+    /// The bits in which two rows of bytes differ.
+    fn differing_bits(one: &[u8], other: &[u8]) -> u32 {
+        one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
+    }
+
+    #[test]
+    fn a_corrupted_read_returns_one_flipped_bit_and_the_store_keeps_what_it_has() {
+        let content: Vec<u8> = (0..SIZE).map(|at| (at % 251) as u8).collect();
+        let wanted = &content[500..500 + 70_000];
+        for seed in 0..40 {
+            let mut memory = Box::new(Memory::new(SIZE, u64::MAX));
+            memory.start(0, Operation::Write { offset: 0, data: &content, durable: false });
+            let below: Box<dyn Store> = if seed % 2 == 0 { memory } else { Box::new(Later::new(memory, seed)) };
+            let mut store = Faulty::new(below, Rates { corrupt: 1.0, ..Rates::default() }, seed);
+            let progress = store.start(3, Operation::Read { offset: 500, length: 70_000 });
+            assert_eq!(finish(&mut store, progress), Ok(()));
+            // In pieces of all kinds: each call has room for few slices, and some leave out the end.
+            for most in [70_000, 69_000] {
+                let mut lent = Vec::new();
+                while lent.len() < most {
+                    let mut room = [IoSlice::new(&[]); 2];
+                    let mut pieces = Pieces::new(&mut room[..1 + lent.len() % 2]);
+                    store.lend(3, 500, most as u32, lent.len() as u32, &mut pieces);
+                    let more: Vec<u8> = pieces.slices().iter().flat_map(|piece| piece.iter().copied()).collect();
+                    assert!(!more.is_empty(), "seed {seed}: nothing more after {} bytes", lent.len());
+                    lent.extend(more);
+                }
+                let differing = differing_bits(&lent, wanted);
+                assert!(differing == 1 || differing == 0 && most < 70_000, "seed {seed}: {differing} bits");
+            }
+            store.release(3);
+            assert_eq!(store.injected().of(FaultKind::Corrupt), 1);
+            store.set_faults(Rates::default());
+            assert!(read(&mut store, 500, 70_000).unwrap() == wanted, "seed {seed}: the store has changed");
+        }
+    }
+
+    #[test]
+    fn what_was_wrong_with_a_slot_is_forgotten_with_it() {
+        let below = Box::new(Later::new(Box::new(Memory::new(SIZE, u64::MAX)), 1));
+        let mut store = Faulty::new(below, Rates { corrupt: 1.0, ..Rates::default() }, 1);
+        let progress = store.start(0, Operation::Read { offset: 0, length: 4096 });
+        assert_eq!(finish(&mut store, progress), Ok(()));
+        store.release(0);
+        store.set_faults(Rates::default());
+        let progress = store.start(0, Operation::Write { offset: 0, data: &[1; 4096], durable: false });
+        assert_eq!(finish(&mut store, progress), Ok(()));
+        let progress = store.start(0, Operation::Read { offset: 0, length: 4096 });
+        assert_eq!(finish(&mut store, progress), Ok(()));
+        let mut room = [IoSlice::new(&[]); 4];
+        let mut pieces = Pieces::new(&mut room);
+        store.lend(0, 0, 4096, 0, &mut pieces);
+        assert!(pieces.slices().iter().all(|piece| piece.iter().all(|byte| *byte == 1)), "a mark was left");
     }
 }

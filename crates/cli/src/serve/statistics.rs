@@ -15,7 +15,7 @@ use crate::endpoint::each;
 use crate::terminal::why;
 
 /// A socket at which statistics are told; its file goes with it.
-pub(super) struct Control {
+pub(super) struct Statistics {
     path: PathBuf,
     listener: Listener,
 }
@@ -23,13 +23,13 @@ pub(super) struct Control {
 /// How long a server may take to answer, and somebody who asks to listen.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl Control {
+impl Statistics {
     /// Listens at a path that only its owner may use.
     ///
     /// # Errors
     /// The system's refusal.
     pub(super) fn listen(path: PathBuf) -> Result<Self, String> {
-        let listener = Listener::unix(&path).map_err(|error| places::refused_path(&path, &error))?;
+        let listener = Listener::unix(&path).map_err(|error| places::refused_path("--socket", &path, &error))?;
         Ok(Self { path, listener })
     }
 
@@ -60,7 +60,7 @@ impl Control {
 /// # Errors
 /// Where none is there, or it is no server of ours.
 pub(super) fn ask(address: &str) -> Result<Served, String> {
-    let path = places::control_at(address)?;
+    let path = places::statistics_at(address)?;
     let shown = path.display();
     let refused = |error| format!("--stats {address}: no server tells its statistics at {shown}: {}", why(&error));
     let mut client = UnixStream::connect(&path).map_err(refused)?;

@@ -1,0 +1,143 @@
+//! What a server answers to a command.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+
+use nbd::store::{FaultKind, Injected};
+use serde::{Deserialize, Serialize};
+
+/// An answer: one line of JSON.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Answer {
+    /// Whether the command was carried out.
+    pub(super) ok: bool,
+    /// Why not: all that is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) errors: Vec<Located>,
+    /// What holds after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) server: Option<State>,
+}
+
+/// What is wrong with a command.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct Located {
+    /// The first character of the command that it is about, counted from 1; `None` where it is about none.
+    pub(super) column: Option<usize>,
+    /// How many characters.
+    pub(super) length: usize,
+    pub(super) message: String,
+    pub(super) remedy: Option<String>,
+}
+
+/// A server at one instant.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct State {
+    /// In the words of `--faults`, or `none`.
+    pub(super) faults: String,
+    pub(super) exports: Vec<ExportState>,
+}
+
+/// An export at that instant.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(super) struct ExportState {
+    pub(super) name: String,
+    /// Its volume; `None` without a model.
+    pub(super) volume: Option<String>,
+    /// How many faults of each kind were injected so far.
+    pub(super) injected: BTreeMap<String, u64>,
+}
+
+/// What is wrong with a command, by the bytes of its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub(super) at: Range<usize>,
+    pub(super) message: String,
+    pub(super) remedy: Option<String>,
+}
+
+impl Wrong {
+    pub(super) fn new(at: Range<usize>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { at, message: message.into(), remedy: Some(remedy.into()) }
+    }
+
+    fn locate(self, line: &str) -> Located {
+        let column = line.get(..self.at.start).map_or(1, |before| before.chars().count() + 1);
+        let length = line.get(self.at).map_or(1, |part| part.chars().count()).max(1);
+        Located { column: Some(column), length, message: self.message, remedy: self.remedy }
+    }
+}
+
+impl Answer {
+    /// The command was carried out; what holds after it.
+    pub(super) fn done(server: State) -> Self {
+        Self { ok: true, errors: Vec::new(), server: Some(server) }
+    }
+
+    /// The command is wrong.
+    pub(super) fn refused(line: &str, wrong: Vec<Wrong>) -> Self {
+        Self { errors: wrong.into_iter().map(|wrong| wrong.locate(line)).collect(), ..Self::default() }
+    }
+
+    /// The command cannot be carried out, whatever it says.
+    pub(super) fn failed(message: impl Into<String>, remedy: &str) -> Self {
+        let (message, remedy) = (message.into(), Some(remedy.to_owned()));
+        Self { errors: vec![Located { column: None, length: 0, message, remedy }], ..Self::default() }
+    }
+
+    /// As the server sends it.
+    pub(super) fn line(&self) -> String {
+        format!("{}\n", serde_json::json!(self))
+    }
+}
+
+impl State {
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("faults: {}\n", self.faults);
+        for export in &self.exports {
+            let name = if export.name.is_empty() { "the default export" } else { &export.name };
+            let _ = writeln!(text, "{name}: {}", export.volume.as_deref().unwrap_or("no model"));
+            let _ = writeln!(text, "  injected faults: {}", counts(&export.injected));
+        }
+        text
+    }
+}
+
+/// Counts of faults by name.
+pub(in crate::serve) fn by_name(injected: &Injected) -> BTreeMap<String, u64> {
+    FaultKind::ALL.into_iter().map(|kind| (kind.name().to_owned(), injected.of(kind))).collect()
+}
+
+/// For people: `3 eio, 12 corrupt`, or `none`.
+pub(in crate::serve) fn counts(injected: &BTreeMap<String, u64>) -> String {
+    let count = |kind: FaultKind| injected.get(kind.name()).copied().filter(|count| *count > 0);
+    let counts = FaultKind::ALL.into_iter().filter_map(|kind| Some((count(kind)?, kind.name())));
+    let counts: Vec<String> = counts.map(|(count, name)| format!("{} {name}", units::grouped(count))).collect();
+    if counts.is_empty() { "none".to_owned() } else { counts.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_located_in_characters() {
+        let line = "limits größe iops=x";
+        let at = line.find("iops").unwrap();
+        let answer = Answer::refused(line, vec![Wrong::new(at..at + 6, "wrong", "right")]);
+        assert_eq!((answer.ok, answer.errors[0].column, answer.errors[0].length), (false, Some(14), 6));
+        let read: Answer = serde_json::from_str(&answer.line()).unwrap();
+        assert_eq!(read.errors, answer.errors);
+    }
+
+    #[test]
+    fn counts_are_printed_in_the_order_of_the_kinds_and_zeroes_are_not() {
+        let mut injected = Injected::default();
+        assert_eq!(counts(&by_name(&injected)), "none");
+        injected.count(FaultKind::Disconnect);
+        (0..1200).for_each(|_| injected.count(FaultKind::Corrupt));
+        assert_eq!(counts(&by_name(&injected)), "1,200 corrupt, 1 disconnect");
+    }
+}

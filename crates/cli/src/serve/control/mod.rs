@@ -1,0 +1,112 @@
+//! Commands that change a running server: a line each at a socket of its own, answered by a line of JSON.
+//!
+//! Each controller has a thread. Commands are carried out one after the other, and the server makes each change between
+//! two requests: what a controller does or leaves undone reaches neither clients nor other controllers.
+
+mod answer;
+mod client;
+mod command;
+mod live;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nbd::server::Listener;
+
+use super::places;
+use crate::endpoint::each;
+use answer::Answer;
+pub(super) use answer::{by_name, counts};
+pub(super) use client::command;
+pub(super) use live::Live;
+
+/// A socket for commands; its file is removed with it.
+pub(super) struct Control {
+    path: PathBuf,
+    listener: Listener,
+}
+
+/// How long a controller may take to read an answer, and a server to send one.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest command, in bytes.
+const COMMAND_MOST: u64 = 16 << 10;
+/// Controllers at a time.
+const CONTROLLERS_MOST: usize = 32;
+/// Enough for reading a catalogue.
+const STACK_BYTES: usize = 1 << 20;
+
+impl Control {
+    /// Listens at a path that only its owner may use.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    pub(super) fn listen(path: &Path) -> Result<Self, String> {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let listener = Listener::unix(&path).map_err(|error| places::refused_path("--control", &path, &error))?;
+        Ok(Self { path, listener })
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Carries out the commands of all controllers, until the program ends.
+    ///
+    /// # Errors
+    /// Where the kernel gives no second descriptor, or no thread.
+    pub(super) fn obey(&self, live: Live) -> std::io::Result<()> {
+        let listener = UnixListener::from(self.listener.try_clone_file()?);
+        listener.set_nonblocking(false)?;
+        // One reference for each controller, and this one.
+        let live = Arc::new(Mutex::new(live));
+        let accept = move || {
+            each(listener.incoming(), |controller: UnixStream| {
+                if Arc::strong_count(&live) > CONTROLLERS_MOST {
+                    let message = format!("{CONTROLLERS_MOST} controllers are connected already");
+                    let _ = answer(&controller, &Answer::failed(message, "disconnect one"));
+                    return;
+                }
+                let live = Arc::clone(&live);
+                // Without a thread the controller is disconnected.
+                let _ = thread().spawn(move || converse(&controller, &live));
+            });
+        };
+        thread().spawn(accept).map(drop)
+    }
+}
+
+fn thread() -> std::thread::Builder {
+    std::thread::Builder::new().name("control".into()).stack_size(STACK_BYTES)
+}
+
+/// Carries out the commands of one controller, until it leaves or does not read its answers.
+fn converse(controller: &UnixStream, live: &Mutex<Live>) {
+    let mut reader = BufReader::new(controller);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader.by_ref().take(COMMAND_MOST + 1).read_until(b'\n', &mut line) {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
+        let long = line.len() as u64 > COMMAND_MOST;
+        let said = if long {
+            Answer::failed(format!("a command of more than {COMMAND_MOST} bytes"), "write a shorter one")
+        } else {
+            live.lock().unwrap_or_else(PoisonError::into_inner).obey(&line)
+        };
+        // Where a command ends that is too long is not known.
+        if answer(controller, &said).is_err() || long {
+            return;
+        }
+    }
+}
+
+fn answer(mut controller: &UnixStream, answer: &Answer) -> std::io::Result<()> {
+    controller.set_write_timeout(Some(PATIENCE))?;
+    controller.write_all(answer.line().as_bytes())
+}

@@ -1,0 +1,134 @@
+//! A server that is changed while it serves.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use nbd::server::Change;
+use nbd::store::faults::{Faulty, Rates};
+use nbd::store::{FaultKind, Memory};
+
+use crate::client::{Client, EIO, ENOSPC, FLUSH, READ, WRITE};
+use crate::host::{timed, within};
+use crate::hosted::{Hosted, SIZE, attachment};
+
+/// A server whose faults can change.
+fn faulty(on: Option<&str>) -> Hosted {
+    Hosted::with(on, |config| {
+        config.faults = Some((Rates::default(), 5));
+        config.stores = vec![Box::new(Faulty::new(Box::new(Memory::new(SIZE, SIZE)), Rates::default(), 5))];
+    })
+}
+
+fn faults(words: &str) -> Option<Change> {
+    Some(Change::Faults(Rates::parse("faults", words).expect("rates")))
+}
+
+#[test]
+fn faults_begin_and_end_between_requests_and_are_counted() {
+    let server = faulty(None);
+    let (controller, mut client) = (server.controller(), server.client());
+    client.write(0, &[3; 4096]);
+    let outcomes = |client: &mut Client| {
+        [(READ, 0, &[][..]), (WRITE, 4096, &[9; 512][..]), (FLUSH, 0, &[][..])].map(|(command, offset, data)| {
+            let length = if command == READ { 512 } else { data.len() as u32 };
+            let error = client.ask(command, 0, offset, length, data);
+            let bytes = if command == READ && error == 0 { client.bytes(512) } else { Vec::new() };
+            (error, bytes.iter().filter(|byte| **byte != 3).count())
+        })
+    };
+    let mut changed = |words: &str| {
+        controller.carry_out(faults(words)).expect("a server");
+        outcomes(&mut client)
+    };
+    assert_eq!(changed("eio=1"), [(EIO, 0), (EIO, 0), (0, 0)]);
+    assert_eq!(changed("flush_eio=1"), [(0, 0), (0, 0), (EIO, 0)]);
+    assert_eq!(changed("enospc=1"), [(0, 0), (ENOSPC, 0), (0, 0)]);
+    assert_eq!(changed("corrupt=1"), [(0, 1), (0, 0), (0, 0)]);
+    assert_eq!(changed("flush_stall=1:50ms"), [(0, 0); 3]);
+    assert_eq!(changed("eio=0"), [(0, 0); 3]);
+    let injected = controller.carry_out(None).expect("a server").exports[0].1.injected;
+    let counts = FaultKind::ALL.map(|kind| injected.of(kind));
+    assert_eq!(counts, [2, 1, 1, 0, 0, 1, 0, 1, 0], "{injected:?}");
+    assert_eq!(server.end().exports[0].1.injected, injected);
+}
+
+#[test]
+fn a_flush_stalls_as_long_as_it_was_asked_to() {
+    let server = faulty(None);
+    server.controller().carry_out(faults("flush_stall=1:200ms,flush_eio=1")).expect("a server");
+    let mut client = server.client();
+    timed("controlled::a_flush_stalls_as_long_as_it_was_asked_to", || {
+        let began = Instant::now();
+        assert_eq!(client.ask(FLUSH, 0, 0, 0, &[]), EIO, "it fails when its time is over");
+        assert!(began.elapsed() >= Duration::from_millis(200), "{:?}", began.elapsed());
+        let began = Instant::now();
+        client.read(0, 512);
+        within(began.elapsed(), Duration::from_millis(150))
+    });
+}
+
+#[test]
+fn faults_that_change_under_load_are_seen_as_often_as_they_are_counted() {
+    let server = faulty(None);
+    let (controller, socket) = (server.controller(), server.socket());
+    let over = AtomicBool::new(false);
+    let (seen, requests) = std::thread::scope(|scope| {
+        let load = scope.spawn(|| {
+            let (mut client, mut seen, mut requests) = (Client::connect(&socket, "disk"), 0, 0);
+            while !over.load(Ordering::Relaxed) {
+                (0..16).for_each(|cookie| client.send(READ, 0, cookie, 0, 512, &[]));
+                for _ in 0..16 {
+                    let (error, _) = client.reply();
+                    assert!(error == 0 || error == EIO, "error {error}");
+                    seen += u64::from(error == EIO);
+                    requests += 1;
+                    if error == 0 {
+                        client.bytes(512);
+                    }
+                }
+            }
+            (seen, requests)
+        });
+        for step in 0..300 {
+            controller.carry_out(faults(if step % 2 == 0 { "eio=50%" } else { "eio=0" })).expect("a server");
+        }
+        over.store(true, Ordering::Relaxed);
+        load.join().expect("a client")
+    });
+    let done = server.end();
+    let tally = &done.exports[0].1;
+    assert_eq!((tally.injected.of(FaultKind::Eio), tally.kinds[0].errors), (seen, seen), "of {requests}");
+    assert!(seen > 0 && seen < requests, "{seen} of {requests}");
+}
+
+#[test]
+fn requests_in_flight_keep_their_times_when_the_model_changes() {
+    let server = Hosted::new(Some("custom,latency=1s"));
+    let (controller, mut early, mut late) = (server.controller(), server.client(), server.client());
+    timed("controlled::requests_in_flight_keep_their_times_when_the_model_changes", || {
+        controller.carry_out(Some(Change::Model(vec![attachment("custom,latency=1s")]))).expect("a server");
+        let began = Instant::now();
+        early.send(READ, 0, 1, 0, 512, &[]);
+        // It has arrived when the order behind it is carried out.
+        while controller.carry_out(None).expect("a server").exports[0].1.in_flight == 0 {
+            std::thread::yield_now();
+        }
+        controller.carry_out(Some(Change::Model(vec![attachment("custom,latency=1ms")]))).expect("a server");
+        let changed = Instant::now();
+        late.read(0, 512);
+        let short = within(changed.elapsed(), Duration::from_millis(500));
+        assert_eq!(early.reply(), (0, 1));
+        early.bytes(512);
+        assert!(began.elapsed() >= Duration::from_millis(999), "{:?}", began.elapsed());
+        short
+    });
+}
+
+#[test]
+fn a_controller_of_a_server_that_has_ended_is_told_so() {
+    let server = Hosted::new(None);
+    let controller = server.controller();
+    assert!(controller.carry_out(None).is_some());
+    server.end();
+    assert!(controller.carry_out(faults("eio=1")).is_none());
+}

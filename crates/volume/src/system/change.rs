@@ -1,0 +1,176 @@
+//! Volumes that change while they are used.
+
+use std::collections::BTreeSet;
+
+use units::Nanos;
+
+use super::{Attachment, Builder, Chance, Counts, Index, Known, Part, System, Volume, credits_at_start};
+use crate::spec::{Behaviour, Latency, Spec};
+
+impl System {
+    /// Goes by other specs for the same attachments from an instant on, no earlier than any before.
+    ///
+    /// Requests that have arrived keep their times. A limit or a station that was there before keeps what it has counted,
+    /// its backlog and its credits; a new one counts as measured since time zero. A drive keeps its mechanics, and every
+    /// volume its size and its machine: specs that differ there have no effect on these.
+    ///
+    /// # Panics
+    /// Where there are other volumes, or more or fewer attachments, than before.
+    pub fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
+        assert_eq!(attachments.len(), self.routes.len(), "attachments come and go only with their system");
+        let known = self.volumes.len();
+        let titles = self.titles.len();
+        self.retune(now, attachments);
+        let mut builder = Builder {
+            seed: self.seed,
+            limiters: std::mem::take(&mut self.limiters),
+            stations: std::mem::take(&mut self.stations),
+            volumes: std::mem::take(&mut self.volumes),
+            titles: std::mem::take(&mut self.titles),
+            index: std::mem::take(&mut self.index),
+        };
+        self.routes = attachments.iter().map(|attachment| builder.route(attachment)).collect();
+        let Builder { limiters, stations, volumes, titles: all, index, .. } = builder;
+        (self.limiters, self.stations, self.volumes, self.titles, self.index) =
+            (limiters, stations, volumes, all, index);
+        assert_eq!(self.volumes.len(), known, "volumes come and go only with their system");
+        self.titles[titles..].iter_mut().for_each(|title| title.tally.begin(Nanos::ZERO, Counts::default()));
+    }
+
+    /// Changes what there is already. Of attachments that share a limit the first one says what it is, as at the start.
+    fn retune(&mut self, now: Nanos, attachments: &[Attachment]) {
+        let Self { limiters, stations, volumes, titles, index, .. } = self;
+        let Index { limiters: known_limiters, stations: known_stations, volumes: known_volumes } = index;
+        let mut seen = BTreeSet::new();
+        for attachment in attachments {
+            let Spec { limits, stations: specs, behaviour, .. } = &attachment.spec;
+            for limit in limits {
+                let known = Known::of(attachment, &limit.scope, &limit.name);
+                let Some(&at) = known_limiters.get(&known) else { continue };
+                if !seen.insert((known, false)) {
+                    continue;
+                }
+                limiters[at].retune(now, limit);
+                for title in titles.iter_mut().filter(|title| matches!(title.part, Part::Limiter(part) if part == at)) {
+                    (title.rule, title.credits) = (limit.rule.clone(), credits_at_start(limit));
+                }
+            }
+            for station in specs {
+                let known = Known::of(attachment, &station.scope, &station.name);
+                let Some(&at) = known_stations.get(&known) else { continue };
+                if !seen.insert((known, true)) {
+                    continue;
+                }
+                stations[at].retune(station);
+                for title in titles.iter_mut().filter(|title| matches!(title.part, Part::Station(part) if part == at)) {
+                    title.rule.clone_from(&station.rule);
+                }
+            }
+            let volume = known_volumes.get(&attachment.volume).map(|&at| &mut volumes[at]);
+            if let (Some(Volume::Chance(chance)), Behaviour::Latency(latency)) = (volume, behaviour) {
+                chance.change(now, latency, &attachment.spec, self.seed);
+            }
+        }
+    }
+}
+
+impl Chance {
+    /// Takes its time by another law from now on. What was written stays written.
+    fn change(&mut self, now: Nanos, latency: &Latency, spec: &Spec, seed: u64) {
+        let new = Self::new(latency, spec.size.get(), seed, now.get());
+        self.law = new.law;
+        self.bytes_per_sec = new.bytes_per_sec;
+        self.unwritten = match (new.unwritten, self.unwritten.take()) {
+            (Some((law, _)), Some((_, written))) => Some((law, written)),
+            (new, _) => new,
+        };
+        if self.spells.as_ref().map(super::Calendar::spells) != latency.spells {
+            self.spells = new.spells;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::StageKind;
+    use super::*;
+    use crate::catalogue::resolve;
+    use crate::request::{Kind, Request};
+
+    fn attachment(words: &str) -> Attachment {
+        Attachment { spec: resolve(words).expect("a volume"), volume: "disk".to_owned() }
+    }
+
+    fn system(words: &str) -> System {
+        let mut system = System::new(&[attachment(words)], 1);
+        system.measure(Nanos::ZERO, 0, true);
+        system
+    }
+
+    /// How many reads of a closed loop with 16 in flight end between two instants.
+    fn reads(system: &mut System, from: Nanos, until: Nanos) -> usize {
+        let read = |id| Request { id, kind: Kind::Read, offset: 0, length: 4096 };
+        (0..16).for_each(|id| system.arrive(from, 0, read(id)));
+        let mut ended = 0;
+        while let Some((at, id)) = system.next_done(Nanos::MAX) {
+            if at < until {
+                ended += 1;
+                system.arrive(at, 0, read(id));
+            }
+        }
+        ended
+    }
+
+    #[test]
+    fn a_limit_that_changes_keeps_its_counts_and_goes_by_the_new_rate() {
+        let mut system = system("custom,iops=1000,latency=100us");
+        let at = Nanos::from_secs;
+        assert!(reads(&mut system, at(0), at(1)).abs_diff(1000) <= 6);
+        system.change(at(2), &[attachment("custom,iops=200,latency=100us")]);
+        assert!(reads(&mut system, at(2), at(3)).abs_diff(200) <= 3);
+        let stages = system.stages(at(4));
+        assert_eq!(stages.len(), 1);
+        assert!(stages[0].requests > 1200 && stages[0].rule.contains("200"), "{:?}", stages[0]);
+    }
+
+    #[test]
+    fn limits_come_and_go_and_those_that_went_keep_their_figures() {
+        let mut system = system("custom,iops=1000,latency=100us");
+        let at = Nanos::from_secs;
+        reads(&mut system, at(0), at(1));
+        system.change(at(2), &[attachment("custom,throughput=400KiB/s,latency=1ms")]);
+        assert!(reads(&mut system, at(2), at(3)).abs_diff(100) <= 3);
+        let stages = system.stages(at(4));
+        let of = |name: &str| stages.iter().find(|stage| stage.name == name).expect("a stage");
+        let (iops, throughput) = (of("volume IOPS"), of("volume throughput"));
+        assert!(iops.requests >= 1000 && iops.routes.is_empty(), "{iops:?}");
+        assert!(throughput.requests >= 100 && throughput.routes == [0], "{throughput:?}");
+        assert!((0.2..0.4).contains(&throughput.utilisation), "one second of four: {throughput:?}");
+        assert_eq!(throughput.kind, StageKind::Limit);
+        system.change(at(4), &[attachment("custom,iops=1000,latency=100us")]);
+        assert!(reads(&mut system, at(4), at(5)).abs_diff(1000) <= 6);
+        assert!(system.stages(at(6)).iter().any(|stage| stage.name == "volume IOPS" && stage.requests >= 2000));
+    }
+
+    #[test]
+    fn requests_under_way_keep_their_times() {
+        let mut system = system("custom,latency=5ms");
+        system.arrive(Nanos::ZERO, 0, Request { id: 3, kind: Kind::Write, offset: 0, length: 512 });
+        system.change(Nanos::from_millis(1), &[attachment("custom,latency=1ms,iops=10")]);
+        system.arrive(Nanos::from_millis(1), 0, Request { id: 4, kind: Kind::Write, offset: 0, length: 512 });
+        assert_eq!(system.next_done(Nanos::MAX), Some((Nanos::from_millis(2), 4)));
+        assert_eq!(system.next_done(Nanos::MAX), Some((Nanos::from_millis(5), 3)));
+    }
+
+    #[test]
+    fn a_drive_goes_on_with_what_it_was_doing() {
+        let mut system = system("hdd/7200rpm");
+        let read = |id| Request { id, kind: Kind::Read, offset: u64::from(id) << 30, length: 4096 };
+        (0..8).for_each(|id| system.arrive(Nanos::ZERO, 0, read(id)));
+        let _ = system.next_done(Nanos::MAX);
+        system.change(Nanos::from_secs(1), &[attachment("hdd/7200rpm")]);
+        let mut ids: Vec<u32> = std::iter::from_fn(|| system.next_done(Nanos::MAX)).map(|(_, id)| id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids.len(), 7);
+    }
+}
