@@ -245,9 +245,14 @@ fn flat(text: &str) -> String {
 fn a_probe_tells_whether_the_depth_or_the_device_was_the_limit() {
     for (volume, code, says) in [
         ("custom,size=1GiB,latency=3ms", "depth_bound", "The depth was the limit, not the device: iodepth=8 gave "),
-        ("custom,size=1GiB,latency=3ms,iops=800", "device_bound", "The device was the limit, not the depth: iodepth=8 gave "),
+        (
+            "custom,size=1GiB,latency=3ms,iops=800",
+            "device_bound",
+            "The device was the limit, not the depth: iodepth=8 gave ",
+        ),
     ] {
-        let server = Server::start(|scratch| (fathom(["serve", volume, "--socket", &scratch.text("s")]), String::new()));
+        let server =
+            Server::start(|scratch| (fathom(["serve", volume, "--socket", &scratch.text("s")]), String::new()));
         let job = "--rw=randread --bs=4k --iodepth=4 --time_based --runtime=2 --probe";
         let outcome = server.run(&format!("{job} --format json")).expect_code(0);
         let document = Json::read(&outcome.stdout);

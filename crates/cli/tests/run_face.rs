@@ -88,7 +88,11 @@ fn options_beside_a_job_file_apply_to_all_its_jobs_and_stay_in_the_kept_job() {
     for place in ["jobs/0/result/read/ios", "jobs/1/result/write/ios"] {
         assert_eq!(document.whole(place), 4, "{place}");
     }
-    assert!(outcome.stderr.starts_with("note[replaced]: `--bs=16k` replaces `bs=4k` of s.fio:8\n"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.starts_with("note[replaced]: `--bs=16k` replaces `bs=4k` of s.fio:8\n"),
+        "{}",
+        outcome.stderr
+    );
     // fio takes them for defaults.
     let fio = run(fathom(words("fio s.fio --bs=16k --output-format=json")).current_dir(&scratch)).expect_code(0);
     assert_eq!(Json::read(&fio.stdout).whole("jobs/1/write/total_ios"), 16);

@@ -26,7 +26,8 @@ pub(super) fn section(out: &mut Markup, document: &Document) {
         }
         out.class("div", "card sheet", |out| table.write(out));
     }
-    let mismatches = document.comparison.mismatches.iter().map(mismatch_words).map(|one| format!("not the same: {one}"));
+    let mismatches =
+        document.comparison.mismatches.iter().map(mismatch_words).map(|one| format!("not the same: {one}"));
     let notes: Vec<String> = mismatches.chain(caution_notes(&document.comparison)).collect();
     if !notes.is_empty() {
         out.inside("ul", &[("class", "hint")], |out| {

@@ -29,8 +29,9 @@ const LARGE_BYTES: f64 = 65_536.0;
 /// `60.4k IOPS at 448 µs on data.bin`; `None` where nothing was measured.
 pub(super) fn result(member: &Member<'_>) -> Option<String> {
     let result = &member.job.result;
-    let (iops, bytes_per_second) =
-        member.kinds().fold((0.0, 0.0), |(iops, bytes), (_, kind)| (iops + kind.iops(), bytes + kind.bytes_per_second()));
+    let (iops, bytes_per_second) = member
+        .kinds()
+        .fold((0.0, 0.0), |(iops, bytes), (_, kind)| (iops + kind.iops(), bytes + kind.bytes_per_second()));
     if iops <= 0.0 {
         return None;
     }

@@ -8,9 +8,9 @@ use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Budget, Member, Part};
 use super::{Shown, Subject, comparison, differences, facts, headline, overview, run, suite, sweep};
-use crate::{chart, compare};
 use crate::civil::Civil;
 use crate::words;
+use crate::{chart, compare};
 
 /// What browsers are told to refuse: everything but the style of the page and its own icon.
 const POLICY: &str =

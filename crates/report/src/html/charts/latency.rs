@@ -10,7 +10,8 @@ use super::timeline::{Line, Piece, Quantity, Words, timeline};
 /// Mean, 99th percentile and greatest service time.
 pub(in super::super) fn over_time(part: &Part<'_>) -> Option<Figure> {
     let lines: Vec<Line> = part.members.iter().flat_map(|member| lines(part, member)).collect();
-    let note = "From submission to completion, on a logarithmic scale: the mean, p99, and the slowest single operation.";
+    let note =
+        "From submission to completion, on a logarithmic scale: the mean, p99, and the slowest single operation.";
     let words = Words { title: "Latency over time", note: note.to_owned(), quantity: Quantity::Latency };
     timeline(part, words, &lines)
 }
