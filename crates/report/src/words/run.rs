@@ -158,10 +158,15 @@ pub(super) fn model_held_back(finding: &Finding, figures: &Figures<'_>) -> Strin
     )
 }
 
+/// Whether a limit gave clearly more than it sustains; what it lets pass at the start alone is a little.
+fn is_spending(used: f64) -> bool {
+    used > 1.05
+}
+
 /// How much of a limit was used; beyond all of what it earns, it spends credits.
 fn used(figures: &Figures<'_>) -> String {
     let used = figures.value(Quantity::Utilisation);
-    if used > 1.0 {
+    if is_spending(used) {
         format!("it gave {} times what it sustains, out of burst credits", significant(used, 3))
     } else {
         format!("{} of it was used", figures.share(Quantity::Utilisation))
@@ -190,7 +195,7 @@ pub(super) fn model_not_reached(finding: &Finding, figures: &Figures<'_>) -> Str
     if finding.subject.is_none() {
         return pace;
     }
-    if figures.value(Quantity::Utilisation) > 1.0 {
+    if is_spending(figures.value(Quantity::Utilisation)) {
         return format!("{pace} Of the limits, {} is the nearest: {}.", subject(finding), used(figures));
     }
     format!(
