@@ -11,7 +11,7 @@ pub(crate) use text::{NEAR, facts, findings, footnotes, shown, table};
 pub use text::{figure_name, markdown, text};
 
 /// A procedure that was carried out, or the part of it that was.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// Its name.
     pub suite: String,
@@ -61,7 +61,7 @@ pub struct Rounds {
 }
 
 /// One step that is done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Its name.
     pub name: String,
@@ -336,6 +336,44 @@ mod tests {
 
     fn published(value: f64, to: Option<f64>, below: bool) -> Published {
         Published { value, to, below, unit: Unit::Iops, conditions: String::new(), apart: None }
+    }
+
+    /// Procedures of many steps ended with a paragraph for each, most of them the same but for their figures.
+    #[test]
+    fn steps_with_the_same_finding_are_named_together() {
+        let step = |name: &str, severity, text: &str| {
+            let findings = vec![Told { severity, code: String::new(), text: text.to_owned() }];
+            let measured = Some(Outcome::Done { values: Vec::new(), findings });
+            Step { name: name.to_owned(), measured, ..Step::default() }
+        };
+        let document = Document {
+            target: Some("data".to_owned()),
+            steps: vec![
+                step("a", Weight::Info, "The limit is IOPS: it held 9.0% back."),
+                step("b", Weight::Advice, "The limit is IOPS: it held 9.0% back."),
+                step("c", Weight::Info, "The limit is IOPS: it held 8.0% back."),
+                step("d", Weight::Info, "16.7k IOPS with the queue full: 4 in flight."),
+                step("e", Weight::Info, "1.2k IOPS with the queue full: 4 in flight."),
+                step("f", Weight::Distrust, "Nothing was verified: the runtime was over."),
+                step("g", Weight::Distrust, "Nothing was verified: it failed."),
+                step("h", Weight::Info, "The rate was kept."),
+                step("i", Weight::Info, "The rate was kept."),
+            ],
+            ..Document::default()
+        };
+        let found = text::findings(&document);
+        let said: Vec<(&str, &str)> = found.iter().map(|(steps, _, text)| (steps.as_str(), text.as_str())).collect();
+        assert_eq!(
+            said,
+            [
+                ("a, c", "The limit is IOPS: it held 9.0% back. (These are the figures of a.)"),
+                ("b", "The limit is IOPS: it held 9.0% back."),
+                ("d, e", "16.7k IOPS with the queue full: 4 in flight. (These are the figures of d.)"),
+                ("f", "Nothing was verified: the runtime was over."),
+                ("g", "Nothing was verified: it failed."),
+                ("h, i", "The rate was kept."),
+            ]
+        );
     }
 
     #[test]

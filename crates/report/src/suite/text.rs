@@ -133,8 +133,49 @@ pub(crate) fn footnotes(document: &Document) -> Vec<(&'static str, String)> {
     notes.into_iter().map(text).collect()
 }
 
-/// What was found in each step: what matters most, and whatever is wrong.
+/// A finding and the steps that have it.
+struct Shared {
+    steps: Vec<String>,
+    weight: Weight,
+    /// In the words of the first step.
+    text: String,
+    /// Whether others have other figures.
+    varies: bool,
+}
+
+/// What was found: of each step what matters most, and whatever is wrong. Steps in which the same was found are named
+/// together, with the figures of the first.
 pub(crate) fn findings(document: &Document) -> Vec<(String, Weight, String)> {
+    let mut all: Vec<Shared> = Vec::new();
+    for (step, weight, text) in found(document) {
+        match all.iter_mut().find(|known| known.weight == weight && is_alike(weight, &known.text, &text)) {
+            Some(known) => {
+                known.varies |= known.text != text;
+                known.steps.push(step);
+            }
+            None => all.push(Shared { steps: vec![step], weight, text, varies: false }),
+        }
+    }
+    let told = |Shared { steps, weight, text, varies }: Shared| {
+        let whose = if varies { format!(" (These are the figures of {}.)", steps[0]) } else { String::new() };
+        (steps.join(", "), weight, format!("{text}{whose}"))
+    };
+    all.into_iter().map(told).collect()
+}
+
+/// Whether two texts say the same of different figures. What is not to be trusted is the same only word by word.
+fn is_alike(weight: Weight, one: &str, other: &str) -> bool {
+    one == other || (weight < Weight::Distrust && lead(one) == lead(other))
+}
+
+/// The words, without figures, before the first mark of punctuation.
+fn lead(text: &str) -> Vec<&str> {
+    let end = text.find(": ").or_else(|| text.find(". ")).unwrap_or(text.len());
+    text[..end].split(' ').filter(|word| !word.contains(|letter: char| letter.is_ascii_digit())).collect()
+}
+
+/// What was found in each step.
+fn found(document: &Document) -> Vec<(String, Weight, String)> {
     let mut out: Vec<(String, Weight, String)> = Vec::new();
     let both = document.target.is_some() && document.on.is_some();
     for step in &document.steps {
