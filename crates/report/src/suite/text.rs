@@ -163,9 +163,12 @@ pub(crate) fn findings(document: &Document) -> Vec<(String, Weight, String)> {
     all.into_iter().map(told).collect()
 }
 
-/// Whether two texts say the same of different figures. What is not to be trusted is the same only word by word.
+/// Whether two texts say the same of different figures: advice has to end in the same remedy, and what is not to be trusted
+/// is the same only word by word.
 fn is_alike(weight: Weight, one: &str, other: &str) -> bool {
-    one == other || (weight < Weight::Distrust && lead(one) == lead(other))
+    let remedy = |text: &str| text.rsplit_once(". ").map(|(_, remedy)| remedy.to_owned());
+    let same_end = weight == Weight::Info || remedy(one) == remedy(other);
+    one == other || (weight < Weight::Distrust && lead(one) == lead(other) && same_end)
 }
 
 /// The words, without figures, before the first mark of punctuation.
