@@ -8,7 +8,7 @@ const STEP_BITS: u32 = STEPS.trailing_zeros();
 /// Buckets for every distance of 64 bits.
 const BUCKETS: usize = (STEPS as usize) * (64 - STEP_BITS as usize + 1);
 
-/// How far ahead of its even schedule a limiter was when requests came, while somebody measured it.
+/// How far ahead of its even schedule a limiter was when requests came, while that was measured.
 ///
 /// The schedule does not depend on the jitter. Without any, each of these requests would have waited for all of its
 /// distance; with it, a request waits for what is beyond the jitter. So one run tells both waits of the same arrivals.
@@ -98,7 +98,7 @@ mod tests {
     fn quantiles_count_requests_that_came_on_time() {
         let mut ahead = Ahead::default();
         ahead.record(1 << 40);
-        assert_eq!(ahead.requests(), 0, "nothing is recorded before somebody measures");
+        assert_eq!(ahead.requests(), 0, "nothing is recorded before it is measured");
         ahead.begin();
         (1..=10).for_each(|ns| ahead.record(ns));
         ahead.end();

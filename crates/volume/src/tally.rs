@@ -1,4 +1,4 @@
-//! What a stage did while somebody measured it.
+//! What a stage did while that was measured.
 
 use units::Nanos;
 

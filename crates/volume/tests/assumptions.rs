@@ -288,7 +288,7 @@ fn limits_of_a_machine_that_are_not_known_are_named() {
     assert!(note.contains("machine maximum throughput of D8s_v3"), "{note}");
     let none = spec("gcp/hyperdisk-balanced,machine=n2-standard-8");
     assert!(none.unknown_machine().is_some_and(|note| note.contains("of n2-standard-8")), "{:?}", none.notes);
-    assert_eq!(spec("azure/p30").unknown_machine(), None, "nobody named a machine");
+    assert_eq!(spec("azure/p30").unknown_machine(), None, "no machine is named");
     // Where another published limit counts the same, that one holds.
     let covered = spec("gcp/pd-ssd,machine=n2-standard-8");
     assert_eq!((covered.unknown_limits.len(), covered.unknown_machine()), (0, None));

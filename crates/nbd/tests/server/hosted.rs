@@ -40,7 +40,7 @@ impl Hosted {
             let mut config = config(&path, on.as_deref());
             change(&mut config);
             let server = Server::new(config).expect("a server");
-            send.send((server.stopper(), server.controller(), server.shown())).expect("somebody to tell");
+            send.send((server.stopper(), server.controller(), server.shown())).expect("a receiver");
             let (began, done) = (busy(), server.run().expect("a good end"));
             (done, busy() - began)
         });

@@ -1,4 +1,4 @@
-//! What stands in for figures that nobody publishes: assumed jitter and merging, limits of machines that are not known.
+//! What stands in for figures that no provider publishes: assumed jitter and merging, limits of machines that are not known.
 
 use units::Nanos;
 
