@@ -332,6 +332,19 @@ fn the_report_since_the_boot_is_known_by_what_precedes_it() {
     assert!(!iostat(excerpt).reports[0].since_boot, "nothing tells");
 }
 
+/// What a run told on standard error stands before or behind its record in the log of a container.
+#[test]
+fn messages_behind_a_record_are_not_part_of_it() {
+    let own = format!("{}\n", record::to_json(&run(FIO_JSON)));
+    let messages = "left behind: 1 MiB; remove it with: rm data\nkept as a; fathom report last\n";
+    assert_eq!(run(&format!("{own}{messages}")), run(&own));
+    assert_eq!(run(&format!("{messages}{own}{messages}")), run(&own));
+    for more in ["{\"a\": 1}\n", "}\n", "  \"jobs\": []\n"] {
+        let error = refused(format!("{own}{messages}{more}"));
+        assert!(error.to_string().contains("trailing characters"), "{more}: {error}");
+    }
+}
+
 #[test]
 fn records_and_fios_json_are_read_by_their_content() {
     let fio = run(FIO_JSON);

@@ -80,10 +80,20 @@ fn kind_of(document: &str) -> Kind {
 /// All that a document holds: one input, or the runs of a series of repeats.
 pub(super) fn read(text: &Text, document: Document) -> Result<Vec<Input>, InputError> {
     let body = &text.whole[text.start_of(document.line)..text.start_of(document.end)];
+    let body = if matches!(document.kind, Kind::Record | Kind::Repeats) { alone(body) } else { body };
     match document.kind {
         Kind::Repeats => repeats(text, document, body),
         _ => one(text, document, body).map(|input| vec![input]),
     }
+}
+
+/// A document of Fathom without what standard error told behind it, as logs of containers have it.
+fn alone(body: &str) -> &str {
+    // It takes one line, or ends with a bracket that has a line of its own.
+    let first = body.find('\n').filter(|end| body[..*end].ends_with('}'));
+    let Some(end) = first.or_else(|| body.find("\n}\n").map(|at| at + 2)) else { return body };
+    let is_message = |line: &str| !line.starts_with(['{', '[', '}', ']', '"', ' ']);
+    if body[end..].lines().all(is_message) { &body[..end] } else { body }
 }
 
 fn one(text: &Text, document: Document, body: &str) -> Result<Input, InputError> {
