@@ -16,15 +16,24 @@ const BUCKETS: usize = (STEPS as usize) * (64 - STEP_BITS as usize + 1);
 pub(crate) struct Ahead {
     /// How many measure at the moment.
     open: u32,
-    /// Requests by distance; empty until the first measurement, so that a request never allocates.
+    /// Requests by distance; empty where no account is kept.
     buckets: Vec<u32>,
 }
 
 impl Ahead {
+    /// Keeps an account from the next measurement on.
+    pub(crate) fn keep(&mut self) {
+        self.buckets.resize(BUCKETS, 0);
+    }
+
+    /// Whether an account is kept.
+    pub(crate) fn is_kept(&self) -> bool {
+        !self.buckets.is_empty()
+    }
+
     /// One more measures.
     pub(crate) fn begin(&mut self) {
-        self.buckets.resize(BUCKETS, 0);
-        self.open += 1;
+        self.open += u32::from(self.is_kept());
     }
 
     /// One less measures.
@@ -97,6 +106,10 @@ mod tests {
     #[test]
     fn quantiles_count_requests_that_came_on_time() {
         let mut ahead = Ahead::default();
+        ahead.begin();
+        ahead.record(1 << 40);
+        assert!(!ahead.is_kept() && ahead.requests() == 0, "nothing is recorded of what no account is kept of");
+        ahead.keep();
         ahead.record(1 << 40);
         assert_eq!(ahead.requests(), 0, "nothing is recorded before it is measured");
         ahead.begin();

@@ -62,7 +62,7 @@ pub struct Stage {
     pub routes: Vec<usize>,
     /// Its bucket of credits; `None` where it has none.
     pub credits: Option<Credits>,
-    /// What its jitter spared requests; `None` where it has none.
+    /// What its jitter spared requests; `None` where it has none, or no account of it is kept.
     pub early: Option<Early>,
     /// Requests that a limit did not count because they continued the ones before them.
     pub merged: u64,
@@ -367,9 +367,21 @@ impl System {
             } else {
                 title.tally.end(now, counts);
             }
-            if let (Part::Limiter(index), Some(_)) = (title.part, &title.jitter) {
+            if let Part::Limiter(index) = title.part {
                 let ahead = &mut self.limiters[index].ahead;
                 if begins { ahead.begin() } else { ahead.end() }
+            }
+        }
+    }
+
+    /// Keeps account of what jitter spares requests in the limits on the way to the `route`-th attachment, for
+    /// [`Stage::early`]; to be called before [`System::measure`]. Requests cost more with it, and it says nothing of
+    /// requests that wait for the replies to others: without jitter they would have come later.
+    pub fn account_for_jitter(&mut self, route: usize) {
+        let Some(route) = self.routes.get(route) else { return };
+        for title in self.titles.iter().filter(|title| title.jitter.is_some() && route.leads_through(title.part)) {
+            if let Part::Limiter(index) = title.part {
+                self.limiters[index].ahead.keep();
             }
         }
     }
@@ -425,7 +437,7 @@ impl System {
     /// What its jitter spared so many requests.
     fn early(&self, title: &Title, requests: u64) -> Option<Early> {
         let (Part::Limiter(index), Some(jitter)) = (title.part, &title.jitter) else { return None };
-        let ahead = &self.limiters[index].ahead;
+        let ahead = Some(&self.limiters[index].ahead).filter(|ahead| ahead.is_kept())?;
         let p99_without = ahead.quantile(0.99, requests);
         let p99 = p99_without.since(jitter.time);
         Some(Early { jitter: jitter.clone(), requests: ahead.requests(), p99, p99_without })

@@ -106,6 +106,7 @@ fn volumes_on_one_machine_agree_about_the_jitter_of_its_limits() {
 /// The ends of reads that arrive at these instants, and what their volume's stages say of them.
 fn ends(spec: &Spec, arrivals: &[(Nanos, u32)]) -> (Vec<Nanos>, Vec<Stage>) {
     let mut system = System::new(&[Attachment { spec: spec.clone(), volume: "v".to_owned() }], 7);
+    system.account_for_jitter(0);
     system.measure(Nanos::ZERO, 0, true);
     let mut ends = vec![Nanos::ZERO; arrivals.len()];
     for (id, (at, length)) in (0..).zip(arrivals) {

@@ -62,6 +62,12 @@ pub(super) fn open_p99(
     slowest
 }
 
+/// The ways to volumes that jobs take whose operations arrive at a rate.
+pub(super) fn open_routes(request: &Request<'_>, fitting: &Fitting) -> impl Iterator<Item = usize> {
+    let open = request.members.iter().filter(|member| is_open(&request.plan.jobs[member.job]));
+    open.flat_map(|member| fitting.places.get(member.number).into_iter().flatten()).map(|place| place.route)
+}
+
 /// Whether operations arrive at a rate, however long others take.
 fn is_open(job: &Job) -> bool {
     let paced = job.paced();

@@ -43,7 +43,8 @@ pub(crate) fn measure(
     signals: &Signals,
     show: &mut dyn Show,
 ) -> Measurement {
-    let system = System::new(&fitting.attachments, request.seeds.printed(request.plan));
+    let mut system = System::new(&fitting.attachments, request.seeds.printed(request.plan));
+    assumptions::open_routes(request, fitting).for_each(|route| system.account_for_jitter(route));
     let board = Arc::new(Board::new(request.members.len()));
     show.begin(request, &board);
     let has_credits = system.credit_levels(Nanos::ZERO).next().is_some();
