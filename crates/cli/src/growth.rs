@@ -1,13 +1,14 @@
 //! Files that a run would make or extend, and what stands against that.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::files::Layout;
 use engine::gate::{Denied, Gate};
 use job::{Engine, Plan};
-use units::{Bytes, printable};
+use units::Bytes;
 
 use crate::members::Member;
+use crate::words::shell_word;
 
 /// A file that a run needs larger than it is.
 pub(crate) struct Growth {
@@ -47,12 +48,9 @@ pub(crate) fn left(growths: &[Growth]) -> Option<String> {
     const NAMED: usize = 3;
     let made: Vec<&Growth> = growths.iter().filter(|growth| growth.from.is_none() && growth.path.is_file()).collect();
     let bytes = Bytes::new(made.iter().map(|growth| growth.to).sum());
-    let names = |growths: &[&Growth]| {
-        growths.iter().map(|growth| quoted(&growth.path.to_string_lossy())).collect::<Vec<_>>().join(" ")
-    };
+    let names = |growths: &[&Growth]| growths.iter().map(|growth| word(&growth.path)).collect::<Vec<_>>().join(" ");
     match made.as_slice() {
         [] => None,
-
         few if few.len() <= NAMED => Some(format!("left behind: {bytes}; remove it with: rm {}", names(few))),
         many => {
             let (shown, more) = (names(&many[..NAMED]), many.len() - NAMED);
@@ -61,10 +59,10 @@ pub(crate) fn left(growths: &[Growth]) -> Option<String> {
     }
 }
 
-/// As a shell takes it for one word.
-fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", printable(&path.replace('\'', "'\\''"))) }
+/// A file as a word of a command: what begins with a dash is no option.
+fn word(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    shell_word(&if path.starts_with('-') { format!("./{path}") } else { path.into_owned() })
 }
 
 /// What `--readonly` forbids: every growth.

@@ -63,7 +63,8 @@ pub struct Around {
 /// Reads job options and job files, as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.
 ///
 /// Options that belong to no `--name` apply to every job of the files, whatever it says itself: a note names what they
-/// replace. [`parse_command_line`] takes them for defaults, as fio does. Options of the program itself are no part of `args`; with `sections`, only those are kept.
+/// replace. [`parse_command_line`] takes them for defaults, as fio does. Options of
+/// the program itself are no part of `args`; with `sections`, only those are kept.
 pub fn parse_job_arguments(
     args: &[String],
     sections: &[String],

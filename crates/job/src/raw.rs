@@ -25,6 +25,14 @@ pub struct RawOption {
 }
 
 impl RawOption {
+    /// As a job file has it.
+    pub(crate) fn line(&self) -> String {
+        match &self.value {
+            Some(value) => format!("{}={value}", self.key),
+            None => self.key.clone(),
+        }
+    }
+
     /// An option that stands on the command line in other words.
     pub(crate) fn of_words(key: &str, value: &str) -> Self {
         let text: Arc<str> = Arc::from(format!("--{key}={value}"));

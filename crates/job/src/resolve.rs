@@ -266,15 +266,11 @@ impl<'a> Resolver<'a> {
 /// A note that an option of the command line replaces what a job file says otherwise, if it does.
 fn replaced_by(option: &RawOption, base: &Base) -> Option<Diagnostic> {
     let spec = table::find(&option.key, base.draft.job.engine.engine.name())?;
-    let written = |option: &RawOption| match &option.value {
-        Some(value) => format!("{}={value}", option.key),
-        None => option.key.clone(),
-    };
     let (_, latest) = base.given.iter().rev().find(|(known, _)| std::ptr::eq(*known, spec))?;
     let place = &latest.key_place;
     let is_the_same = latest.value == option.value || place.source == option.key_place.source;
     let message = || {
-        let (new, old) = (written(option), written(latest));
+        let (new, old) = (option.line(), latest.line());
         format!("`--{new}` replaces `{old}` of {}:{}", place.source, place.line)
     };
     (!is_the_same).then(|| Diagnostic::note_of("replaced", message()))

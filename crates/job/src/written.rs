@@ -28,10 +28,7 @@ impl Words {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "[{}]", if job.global { "global" } else { &job.title });
             for option in job.options.iter().filter(|option| option.key != "name") {
-                let line = match &option.value {
-                    Some(value) => format!("{}={value}", option.key),
-                    None => option.key.clone(),
-                };
+                let line = option.line();
                 let _ = writeln!(text, "{line}");
                 imposed.extend(Some(line).filter(|_| job.global));
             }

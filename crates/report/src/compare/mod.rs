@@ -21,7 +21,7 @@ use crate::text::asked;
 /// Which form of the document this is.
 const SCHEMA: u32 = 1;
 /// From blocks of this many bytes on, people speak of bytes a second.
-const LARGE_BYTES: f64 = 65_536.0;
+pub(crate) const LARGE_BYTES: f64 = 65_536.0;
 
 /// A run by its name, and what it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

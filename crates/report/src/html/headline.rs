@@ -8,6 +8,7 @@ use super::markup::Markup;
 use super::part::Member;
 use super::table::Table;
 use crate::chart::isolated;
+use crate::compare::LARGE_BYTES;
 use crate::text::latencies;
 
 const PERCENTILES: [(f64, &str); 6] =
@@ -22,9 +23,6 @@ pub(super) fn time(ns: f64) -> String {
 pub(super) fn rate(bytes_per_second: f64) -> String {
     format!("{}/s", Bytes::new(bytes_per_second as u64))
 }
-
-/// Blocks of this many bytes and more are told in bytes a second.
-const LARGE_BYTES: f64 = 65_536.0;
 
 /// `60.4k IOPS at 448 µs on data.bin`; `None` where nothing was measured.
 pub(super) fn result(member: &Member<'_>) -> Option<String> {
