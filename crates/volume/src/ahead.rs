@@ -2,11 +2,27 @@
 
 use units::Nanos;
 
+use crate::Jitter;
+
 /// Steps of a doubling: distances are kept to one part in so many.
 const STEPS: u64 = 16;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
 /// Buckets for every distance of 64 bits.
 const BUCKETS: usize = (STEPS as usize) * (64 - STEP_BITS as usize + 1);
+
+/// What the jitter of a limit spared the requests that passed it. Waits are those at this limit alone, and without jitter
+/// those of the same arrivals: of an open loop, whose arrivals do not depend on waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Early {
+    /// How far ahead of an even schedule the limit admits requests.
+    pub jitter: Jitter,
+    /// Requests that were admitted ahead of the schedule.
+    pub requests: u64,
+    /// The wait that 99 % of the requests did not exceed.
+    pub p99: Nanos,
+    /// The same without jitter, to one part in 32.
+    pub p99_without: Nanos,
+}
 
 /// How far ahead of its even schedule a limiter was when requests came, while that was measured.
 ///

@@ -25,10 +25,11 @@ mod system;
 mod tally;
 mod written;
 
+pub use ahead::Early;
 pub use law::Law;
 pub use request::{Kind, PerKind, Request, Share};
 pub use spec::{
     Behaviour, Buffering, Burst, Counted, Jitter, JitterBasis, Latency, Limit, Merging, Scope, Source, Spec, Station,
     Tolerance, names_machine,
 };
-pub use system::{Attachment, Credits, Early, Home, Stage, StageKind, System};
+pub use system::{Attachment, Credits, Home, Stage, StageKind, System};

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use units::{Bytes, Nanos, random::Random};
 
 use crate::agenda::Agenda;
+use crate::ahead::Early;
 use crate::disk::Mechanics;
 use crate::law::Sampler;
 use crate::limiter::{Counts, Limiter, applying};
@@ -70,20 +71,6 @@ pub struct Stage {
     pub unmerged: u64,
     /// The rule of the limit.
     pub rule: String,
-}
-
-/// What the jitter of a limit spared the requests that passed it. Waits are those at this limit alone, and without jitter
-/// those of the same arrivals: of an open loop, whose arrivals do not depend on waits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Early {
-    /// How far ahead of an even schedule the limit admits requests.
-    pub jitter: Jitter,
-    /// Requests that were admitted ahead of the schedule.
-    pub requests: u64,
-    /// The wait that 99 % of the requests did not exceed.
-    pub p99: Nanos,
-    /// The same without jitter, to one part in 32.
-    pub p99_without: Nanos,
 }
 
 /// What became of a bucket of credits, in units of its limit.
