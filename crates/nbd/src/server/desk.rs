@@ -62,6 +62,8 @@ pub(super) struct Desk {
     /// Which of the stores hold copies.
     copies: Vec<bool>,
     slots: Slots,
+    /// Requests since the server began.
+    pub taken: u64,
     /// Those that can be answered now.
     finished: Vec<u32>,
     ended: Vec<Ended>,
@@ -116,6 +118,7 @@ impl Desk {
             timeline,
             identity,
             slots: Slots::new(System::IDS_MAX),
+            taken: 0,
             finished: Vec::new(),
             ended: Vec::new(),
             faults: None,
@@ -143,6 +146,7 @@ impl Desk {
         let pending =
             Pending { ticket, export, request, arrived: now, due: None, waits: 0, result: Ok(()), extents: Vec::new() };
         let slot = self.slots.take(pending).ok_or(Over)?;
+        self.taken += 1;
         self.offered[export as usize].tally.in_flight += 1;
         let begun = self.check(manner, &request).and_then(|()| self.begin(slot, manner, &request, payload));
         let waits = begun.unwrap_or_else(|refused| {

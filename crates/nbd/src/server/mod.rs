@@ -14,6 +14,7 @@ mod connection;
 mod controller;
 mod crowd;
 mod desk;
+mod idle_poll;
 mod listener;
 mod mounted;
 mod outbox;
@@ -47,6 +48,7 @@ use connection::Connection;
 pub use controller::{Change, Controller};
 use controller::{Order, Orders};
 use desk::Desk;
+use idle_poll::IdlePoll;
 pub use listener::Listener;
 use mounted::Mounted;
 use poll::{Interest, Poll, Ready, Token, now};
@@ -135,6 +137,7 @@ pub struct Server {
     show_at: Nanos,
     /// Whether anything has happened since the last one.
     changed: bool,
+    idle_poll: IdlePoll,
     ready: Vec<Ready>,
     batch: Vec<u32>,
     /// Clients that have something to be sent.
@@ -207,6 +210,7 @@ impl Server {
             shown: Arc::default(),
             show_at: began,
             changed: true,
+            idle_poll: IdlePoll::new(std::thread::available_parallelism().is_ok_and(|processors| processors.get() > 1)),
             ready: Vec::new(),
             batch: Vec::new(),
             dirty: Vec::new(),
@@ -267,6 +271,9 @@ impl Server {
         }
         let woken = now();
         self.desk.timeline.woke(woken, !self.ready.is_empty());
+        if !self.ready.is_empty() {
+            self.idle_poll.arrived(woken);
+        }
         self.changed |= !self.ready.is_empty() || !self.desk.is_idle();
         let ready = std::mem::take(&mut self.ready);
         for &Ready { token, hung_up } in &ready {
@@ -301,6 +308,9 @@ impl Server {
 
     fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
         let due = self.desk.timeline.sleep(now);
+        if due.is_none() && self.desk.is_idle() && self.idle_poll.polls(now, self.desk.taken) {
+            return Some(Nanos::ZERO);
+        }
         // A server to whom nothing happens sleeps for good: what it could show is shown.
         let show =
             (self.changed || self.is_anybody_new() || self.desk.budget.is_contended()).then(|| self.show_at.since(now));

@@ -90,7 +90,7 @@ impl Timeline {
     #[inline]
     pub(super) fn next_due(&mut self, now: Nanos) -> Option<(Nanos, u32)> {
         // Nearer than half of what a wake-up is late, waiting would only make it later.
-        let near = if self.spin { 0 } else { (self.wake_late.value / 2).max(self.group_ns() / 2) };
+        let near = if self.spins() { 0 } else { (self.wake_late.value / 2).max(self.group_ns() / 2) };
         let until = now.since(self.began) + Nanos::new(near);
         if self.moves {
             self.seen = self.seen.max(until);
@@ -102,9 +102,9 @@ impl Timeline {
     /// How long the server may sleep; `None` for as long as nobody asks anything.
     pub(super) fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
         let due = self.began + self.system.next_event()?;
-        let early = if self.spin { SPIN_NS } else { self.wake_late.value };
+        let early = if self.spins() { SPIN_NS } else { self.wake_late.value };
         let aim = Nanos::new((due.get() + self.group_ns() / 2).saturating_sub(early));
-        self.asked = (aim > now && !self.spin).then_some(aim);
+        self.asked = (aim > now && !self.spins()).then_some(aim);
         Some(aim.since(now))
     }
 
@@ -120,7 +120,13 @@ impl Timeline {
     /// Replies that are due within this time leave together, none further from its instant than half of it: each alone would
     /// cost both sides a wake-up. Zero where they are further apart than that.
     fn group_ns(&self) -> u64 {
-        if self.gap_ns < GROUP_NS && !self.spin { GROUP_NS } else { 0 }
+        if self.gap_ns < GROUP_NS { GROUP_NS } else { 0 }
+    }
+
+    /// Whether to keep a processor busy: not where replies leave in groups, which would take the processor from clients
+    /// without making replies more punctual.
+    fn spins(&self) -> bool {
+        self.spin && self.gap_ns >= GROUP_NS
     }
 
     /// A reply that was due at an instant leaves now.

@@ -1,7 +1,8 @@
 //! Sparse memory.
 
+use super::blocks::BLOCK_BYTES;
 use super::parts::{parts, split};
-use super::sparse::{BLOCK_BYTES, Block, Sparse};
+use super::sparse::{Block, Sparse};
 use super::{Abilities, Extent, Extents, Operation, Pieces, Pool, Progress, Store};
 use crate::wire::Errno;
 

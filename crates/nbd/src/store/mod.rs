@@ -3,6 +3,7 @@
 //! A store takes operations under numbers, called slots, and tells later or at once that they have ended. It never blocks
 //! for long: what waits for a device does so elsewhere and is heard of through [`Store::signal`].
 
+mod blocks;
 pub mod conformance;
 mod extents;
 pub mod faults;

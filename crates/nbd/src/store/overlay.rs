@@ -7,9 +7,10 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
+use super::blocks::BLOCK_BYTES;
 use super::parts::{Part, split};
 use super::scratch::Scratch;
-use super::sparse::{BLOCK_BYTES, Block, Sparse};
+use super::sparse::{Block, Sparse};
 use super::{Abilities, Ended, Extent, Extents, Footprint, Operation, Pieces, Pool, Progress, Store};
 use crate::wire::Errno;
 

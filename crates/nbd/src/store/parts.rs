@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::sparse::BLOCK_BYTES;
+use super::blocks::BLOCK_BYTES;
 
 /// A part of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +18,6 @@ impl Part {
     pub(super) fn inside(&self) -> Range<usize> {
         let from = (self.at % BLOCK_BYTES) as usize;
         from..from + self.length as usize
-    }
-
-    pub(super) fn is_whole(&self) -> bool {
-        self.length == BLOCK_BYTES
     }
 }
 

@@ -6,12 +6,10 @@
 use std::ops::Range;
 
 use super::Pool;
+use super::blocks::{BLOCK_BYTES, Blocks};
 use super::parts::parts;
 use super::slab::Slab;
 use crate::wire::Errno;
-
-/// Bytes of a block: what the first write to any of them takes.
-pub(super) const BLOCK_BYTES: u64 = 64 << 10;
 
 const FAN_BITS: u32 = 10;
 const FAN: usize = 1 << FAN_BITS;
@@ -39,7 +37,7 @@ type Node = Box<[Entry; FAN]>;
 /// The blocks.
 pub(super) struct Sparse {
     nodes: Slab<Node>,
-    blocks: Slab<Box<[u8]>>,
+    blocks: Blocks,
     root: Entry,
     /// Steps from the root to a block.
     levels: u32,
@@ -60,7 +58,7 @@ impl Sparse {
         let levels = bits.div_ceil(FAN_BITS).max(1);
         Self {
             nodes: Slab::default(),
-            blocks: Slab::default(),
+            blocks: Blocks::default(),
             root: ABSENT,
             levels,
             zeroes: 0,
@@ -98,20 +96,7 @@ impl Sparse {
         if entry >= KEPT {
             return Ok(self.blocks.get_mut(entry - KEPT));
         }
-        self.insert(number, entry, level, || vec![0; BLOCK_BYTES as usize].into())
-    }
-
-    /// Puts a whole block there.
-    ///
-    /// # Errors
-    /// [`Errno::NoSpace`] at the limit.
-    pub(super) fn put(&mut self, number: u64, bytes: &[u8]) -> Result<(), Errno> {
-        let (entry, level) = self.find(number);
-        if entry >= KEPT {
-            self.blocks.get_mut(entry - KEPT).copy_from_slice(bytes);
-            return Ok(());
-        }
-        self.insert(number, entry, level, || bytes.into()).map(|_| ())
+        self.insert(number, entry, level)
     }
 
     /// Writes wherever it is; what is not written of a new block is zero.
@@ -121,19 +106,14 @@ impl Sparse {
     pub(super) fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Errno> {
         for part in parts(offset, data.len() as u64) {
             let data = &data[(part.at - offset) as usize..][..part.length as usize];
-            if part.is_whole() {
-                self.put(part.number, data)?;
-            } else {
-                self.make(part.number)?[part.inside()].copy_from_slice(data);
-            }
+            self.make(part.number)?[part.inside()].copy_from_slice(data);
         }
         Ok(())
     }
 
     /// Makes blocks absent, and gives their memory back.
     pub(super) fn clear(&mut self, numbers: Range<u64>) {
-        self.root = self.filled(self.root, self.levels, 0, &numbers, ABSENT);
-        self.count();
+        self.fill(&numbers, ABSENT);
     }
 
     /// Makes blocks zero, and gives their memory back.
@@ -144,8 +124,7 @@ impl Sparse {
         let absent = if self.zero_bytes > 0 { self.absent(&numbers) } else { 0 };
         let nodes = 2 * u64::from(self.levels) * NODE_BYTES;
         self.check_room(absent.saturating_mul(self.zero_bytes).saturating_add(nodes))?;
-        self.root = self.filled(self.root, self.levels, 0, &numbers, ZERO);
-        self.count();
+        self.fill(&numbers, ZERO);
         Ok(())
     }
 
@@ -167,6 +146,15 @@ impl Sparse {
             ZERO => Block::Zero,
             kept => Block::Data(self.blocks.get(kept - KEPT)),
         }
+    }
+
+    /// Replaces all that is in `numbers` by one value.
+    fn fill(&mut self, numbers: &Range<u64>, value: Entry) {
+        self.root = self.filled(self.root, self.levels, 0, numbers, value);
+        while let Some((number, block)) = self.blocks.compact() {
+            self.root = self.entered(self.root, self.levels, number, block + KEPT);
+        }
+        self.count();
     }
 
     /// The lowest entry that speaks of a block, and its level: 0 for a block of its own.
@@ -193,17 +181,11 @@ impl Sparse {
 
     /// Enters a block in place of an `entry` that was found at `level`.
     #[cold]
-    fn insert(
-        &mut self,
-        number: u64,
-        entry: Entry,
-        level: u32,
-        bytes: impl FnOnce() -> Box<[u8]>,
-    ) -> Result<&mut [u8], Errno> {
+    fn insert(&mut self, number: u64, entry: Entry, level: u32) -> Result<&mut [u8], Errno> {
         let was_zero = u64::from(entry == ZERO);
         let more = u64::from(level) * NODE_BYTES + BLOCK_BYTES;
         self.check_room(more.saturating_sub(was_zero * self.zero_bytes))?;
-        let block = self.blocks.add(bytes()).ok_or(Errno::NoSpace)?;
+        let block = self.blocks.add(number).ok_or(Errno::NoSpace)?;
         self.zeroes -= was_zero;
         self.root = self.entered(self.root, self.levels, number, block + KEPT);
         self.count();
@@ -269,7 +251,7 @@ impl Sparse {
         match (entry, level) {
             (ABSENT, _) => {}
             (ZERO, _) => self.zeroes -= 1 << (level * FAN_BITS),
-            (block, 0) => drop(self.blocks.remove(block - KEPT)),
+            (block, 0) => self.blocks.remove(block - KEPT),
             (node, _) => {
                 let entries = self.nodes.remove(node - KEPT);
                 entries.iter().for_each(|&entry| self.give_up(entry, level - 1));

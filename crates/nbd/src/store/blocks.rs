@@ -1,0 +1,172 @@
+//! The memory of blocks, taken in chunks.
+//!
+//! A chunk is zeroed memory fresh from the kernel: of a block only the pages that are written to are ever touched. A
+//! block on its own would be cleared by the allocator, sixteen page faults for the one that a write of 4 KiB needs.
+
+use std::collections::BTreeSet;
+
+/// Bytes of a block.
+pub(super) const BLOCK_BYTES: u64 = 64 << 10;
+
+const BLOCK: usize = BLOCK_BYTES as usize;
+/// Large enough that allocators map it instead of clearing what they have.
+const CHUNK_BLOCKS: usize = 64;
+/// So that a write of a page touches one page.
+const ALIGNMENT: usize = 4096;
+/// Owner of a block that is not in use.
+const NONE: u64 = u64::MAX;
+
+struct Chunk {
+    bytes: Box<[u8]>,
+    /// Where its first block begins.
+    start: usize,
+}
+
+impl Chunk {
+    fn new() -> Self {
+        let bytes = vec![0; CHUNK_BLOCKS * BLOCK + ALIGNMENT].into_boxed_slice();
+        let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        Self { bytes, start }
+    }
+}
+
+/// Blocks by the order in which they were taken, each with its owner.
+#[derive(Default)]
+pub(super) struct Blocks {
+    chunks: Vec<Chunk>,
+    owners: Vec<u64>,
+    gaps: BTreeSet<u32>,
+    /// Blocks below it have been in use and may not be zero.
+    touched: usize,
+}
+
+impl Blocks {
+    /// How many are in use.
+    pub(super) fn len(&self) -> u64 {
+        (self.owners.len() - self.gaps.len()) as u64
+    }
+
+    /// A block of zeroes for an owner below `u64::MAX`; `None` when the numbers are used up.
+    pub(super) fn add(&mut self, owner: u64) -> Option<u32> {
+        if let Some(number) = self.gaps.pop_first() {
+            self.owners[number as usize] = owner;
+            self.get_mut(number).fill(0);
+            return Some(number);
+        }
+        // Two short of all numbers, which leaves callers something to say that there is none.
+        let number = u32::try_from(self.owners.len()).ok().filter(|&number| number < u32::MAX - 2)?;
+        if number as usize == self.chunks.len() * CHUNK_BLOCKS {
+            self.chunks.push(Chunk::new());
+        }
+        self.owners.push(owner);
+        if (number as usize) < self.touched {
+            self.get_mut(number).fill(0);
+        }
+        self.touched = self.touched.max(self.owners.len());
+        Some(number)
+    }
+
+    /// Gives one back.
+    pub(super) fn remove(&mut self, number: u32) {
+        self.owners[number as usize] = NONE;
+        self.gaps.insert(number);
+        self.shorten();
+    }
+
+    /// Where blocks that are not in use hold more than a fifth of the memory, moves one that is in use: its owner and new
+    /// number. To be called until `None`, so that what was given back really becomes free.
+    pub(super) fn compact(&mut self) -> Option<(u64, u32)> {
+        if self.gaps.len() <= CHUNK_BLOCKS + self.owners.len() / 5 {
+            return None;
+        }
+        let gap = self.gaps.pop_first()?;
+        let last = self.owners.len() - 1;
+        let bytes: Box<[u8]> = self.get(last as u32).into();
+        self.get_mut(gap).copy_from_slice(&bytes);
+        let owner = self.owners[last];
+        self.owners[gap as usize] = owner;
+        self.owners.pop();
+        self.shorten();
+        Some((owner, gap))
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> &[u8] {
+        let (chunk, at) = place(number);
+        let chunk = &self.chunks[chunk];
+        &chunk.bytes[chunk.start + at..][..BLOCK]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, number: u32) -> &mut [u8] {
+        let (chunk, at) = place(number);
+        let chunk = &mut self.chunks[chunk];
+        &mut chunk.bytes[chunk.start + at..][..BLOCK]
+    }
+
+    /// Gives back what is not in use at the end.
+    fn shorten(&mut self) {
+        while self.owners.last() == Some(&NONE) {
+            self.owners.pop();
+            self.gaps.pop_last();
+        }
+        self.chunks.truncate(self.owners.len().div_ceil(CHUNK_BLOCKS));
+        self.touched = self.touched.min(self.chunks.len() * CHUNK_BLOCKS);
+    }
+}
+
+#[inline]
+fn place(number: u32) -> (usize, usize) {
+    (number as usize / CHUNK_BLOCKS, number as usize % CHUNK_BLOCKS * BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use units::random::Random;
+
+    use super::*;
+
+    #[test]
+    fn content_follows_blocks_that_are_moved_and_memory_comes_back() {
+        let mut blocks = Blocks::default();
+        let mut numbers: BTreeMap<u64, u32> = BTreeMap::new();
+        let mut random = Random::new(7, 0);
+        for owner in 0..2000 {
+            let number = blocks.add(owner).unwrap();
+            assert_eq!(blocks.get(number)[9..11], [0; 2], "blocks begin as zeroes");
+            blocks.get_mut(number)[9..11].copy_from_slice(&(owner as u16).to_ne_bytes());
+            numbers.insert(owner, number);
+        }
+        let mut moves = 0;
+        while !numbers.is_empty() {
+            let owner = *numbers.keys().nth(random.below(numbers.len() as u64) as usize).unwrap();
+            blocks.remove(numbers.remove(&owner).unwrap());
+            while let Some((owner, number)) = blocks.compact() {
+                moves += 1;
+                numbers.insert(owner, number);
+            }
+            let held = blocks.chunks.len() * CHUNK_BLOCKS;
+            assert!(held <= numbers.len() * 5 / 4 + 3 * CHUNK_BLOCKS, "{held} held of {}", numbers.len());
+            if let Some((owner, &number)) = numbers.iter().nth(numbers.len() / 2) {
+                assert_eq!(blocks.get(number)[9..11], (*owner as u16).to_ne_bytes());
+            }
+        }
+        assert!((1..2000).contains(&moves), "{moves}");
+        assert_eq!((blocks.len(), blocks.chunks.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_block_that_is_used_again_is_zero() {
+        let mut blocks = Blocks::default();
+        let [first, second] = [1, 2].map(|owner| blocks.add(owner).unwrap());
+        // In a gap and at the end.
+        for number in [first, second] {
+            blocks.get_mut(number).fill(7);
+            blocks.remove(number);
+            assert_eq!(blocks.add(3), Some(number));
+            assert!(blocks.get(number).iter().all(|&byte| byte == 0));
+        }
+    }
+}
