@@ -70,6 +70,8 @@ pub enum Code {
     DeviceBound,
     /// At a greater depth it gave a little more: the knee lies between.
     NearKnee,
+    /// The same depth gave another result once more: of that and of a greater depth nothing can be told.
+    NotRepeated,
     /// The queue was full and every operation took the same time at a steady pace: the sign of a limiter, or of a
     /// very even device.
     DeviceFlat,
@@ -125,7 +127,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in order.
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 58] = [
         Self::NothingMeasured,
         Self::ErrorsSeen,
         Self::NotVerified,
@@ -158,6 +160,7 @@ impl Code {
         Self::DepthBound,
         Self::DeviceBound,
         Self::NearKnee,
+        Self::NotRepeated,
         Self::DeviceFlat,
         Self::QueueFull,
         Self::ModelHeldBack,

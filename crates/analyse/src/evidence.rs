@@ -67,6 +67,8 @@ pub enum Quantity {
     ProbeServiceMean,
     /// Operations per second then over those before.
     ProbeGain,
+    /// Operations per second at the depth of the run, measured again after that.
+    AgainIops,
     /// Idle time between operations.
     Thinktime,
     /// The share of the files that was in the page cache when the run began.
@@ -244,6 +246,7 @@ impl Quantity {
             | Self::IopsPerCpu
             | Self::SteadyIops
             | Self::ProbeIops
+            | Self::AgainIops
             | Self::CreditsSpent => Unit::PerSecond,
             Self::ByteRateAsked
             | Self::ByteRateReached

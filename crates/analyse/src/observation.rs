@@ -141,6 +141,7 @@ impl Observation {
         let source = if job.quotes.is_empty() { Source::Counters } else { Source::Printed };
         let counted = |value: f64| (value > 0.0).then(|| Known::exact(value, source));
         let (iops, reads) = (result.iops(), result.read.ios as f64);
+        let series = result.series.paced();
         Self {
             iops: counted(iops),
             read_share: (result.ios() > 0).then(|| reads / result.ios() as f64),
@@ -166,8 +167,8 @@ impl Observation {
             region_bytes: declared.size,
             direct: declared.known_direct(),
             device: declared.device,
-            paces: result.series.iops(),
-            interval_ns: result.series.width_ns as f64,
+            paces: series.iops(),
+            interval_ns: series.width_ns as f64,
             modelled: run.model.is_some(),
             since_boot: false,
             host_cpu: None,

@@ -189,7 +189,7 @@ fn pair(code: Code) -> Pair {
         Code::EngineNotAsynchronous | Code::RateNotReached | Code::QueueTooShallow | Code::GeneratorCpuBound => {
             load(code)
         }
-        Code::DepthBound | Code::DeviceBound | Code::NearKnee => load(code),
+        Code::DepthBound | Code::DeviceBound | Code::NearKnee | Code::NotRepeated => load(code),
         Code::QueueNotFilled | Code::LatencyBound | Code::DeviceFlat | Code::QueueFull | Code::Throttled => load(code),
         Code::ModelHeldBack | Code::ModelNotReached | Code::RateKept => load(code),
     }
@@ -384,6 +384,8 @@ fn load(code: Code) -> Pair {
         Code::DepthBound => (probed(64, 1.51), probed(64, 1.49)),
         Code::NearKnee => (probed(64, 1.49), probed(64, 1.51)),
         Code::DeviceBound => (probed(64, 1.09), probed(64, 1.11)),
+        // The same depth again gave a fifth less.
+        Code::NotRepeated => (probed_again(0.79), probed_again(0.81)),
         Code::Throttled => (slow_ones(2_000, 90_000_000), slow_ones(1_900, 90_000_000)),
         Code::ModelHeldBack => (modelled(500), modelled(499)),
         Code::ModelNotReached => (modelled(499), modelled(500)),
@@ -393,9 +395,20 @@ fn load(code: Code) -> Pair {
 
 /// What is found of a full queue of 32 that gave so many times the operations at another depth.
 fn probed(iodepth: u32, gain: f64) -> Vec<Code> {
+    with_probe(iodepth, gain, None)
+}
+
+/// The same of twice the depth, where the depth of the run itself gave so many times the operations again.
+fn probed_again(again: f64) -> Vec<Code> {
+    with_probe(64, 1.0, Some(again))
+}
+
+fn with_probe(iodepth: u32, gain: f64, again: Option<f64>) -> Vec<Code> {
     let mut run = queue_full(32, 1_000_000);
-    let iops = run.jobs[0].result.iops() * gain;
-    run.jobs[0].probe = Some(record::Probe { iodepth, runtime_ns: SECOND_NS, iops, service_mean_ns: 1_000_000.0 });
+    let (iops, service_mean_ns) = (run.jobs[0].result.iops(), 1_000_000.0);
+    let again_iops = again.map(|again| iops * again);
+    let probe = record::Probe { iodepth, runtime_ns: SECOND_NS, iops: iops * gain, service_mean_ns, again_iops };
+    run.jobs[0].probe = Some(probe);
     of(&run)
 }
 

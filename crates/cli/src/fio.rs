@@ -10,6 +10,7 @@ use std::time::Duration;
 use engine::files::Layout;
 use engine::gate::{Existing, Gate, create_output};
 use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
+use meter::Widths;
 use record::Run;
 use report::fio::{self, Format, Options, Terse, Version};
 use report::progress::{FioProgress, fio_line};
@@ -109,7 +110,7 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
         seeds,
         command_line: std::iter::once("fio".to_owned()).chain(words.iter().cloned()).collect(),
         status_every: host.status_interval.map(|interval| Duration::from_nanos(interval.get())),
-        interval: measure::INTERVAL,
+        intervals: Widths::suited(),
     };
     let signals = match Signals::install() {
         Ok(signals) => signals,

@@ -10,8 +10,8 @@ use engine::Clock;
 use engine::files::Layout;
 use engine::gate::Gate;
 use job::{Dialect, Engine, Plan};
+use meter::Widths;
 use record::Run;
-use units::Nanos;
 
 use crate::board::Board;
 use crate::crew::{self, Workers};
@@ -34,15 +34,12 @@ pub(crate) struct Request<'a> {
     pub(crate) seeds: Seeds,
     pub(crate) command_line: Vec<String>,
     pub(crate) status_every: Option<Duration>,
-    /// Length of the intervals of which the results keep a series.
-    pub(crate) interval: Nanos,
+    /// Lengths of the intervals of which the results keep a series.
+    pub(crate) intervals: Widths,
 }
 
 /// Looks at the targets after a run may take this long however short the grace period is.
 const AFTER_LEAST: Duration = Duration::from_secs(2);
-
-/// The usual length of intervals.
-pub(crate) const INTERVAL: Nanos = Nanos::from_secs(1);
 
 impl Request<'_> {
     /// What is known beside the workers.
@@ -114,7 +111,7 @@ pub(crate) fn measure(
             nonce: if request.dialect == Dialect::Strict { Seeds::nonce() } else { 0 },
             board: Arc::clone(&board),
             turn: crew::turn(request.members),
-            interval: request.interval,
+            intervals: request.intervals,
             unmade,
             gate: Arc::clone(gate),
         };

@@ -1,4 +1,5 @@
-//! `--probe`: the same jobs for a moment at twice the depth, so that it is told whether the depth or the device was the limit.
+//! `--probe`: the same jobs for a moment at twice the depth, so that it is told whether the depth or the device was the
+//! limit, and for another moment at their own, so that a disturbed run is not taken for the one or the other.
 
 use std::collections::BTreeMap;
 
@@ -40,6 +41,13 @@ pub(crate) fn plan(plan: &Plan, members: &[Member], run: &Run, verdicts: &[Verdi
     Some(deeper)
 }
 
+/// The probe at the depths of the run.
+pub(crate) fn again(probe: &Plan, run: &Plan) -> Plan {
+    let mut again = probe.clone();
+    again.jobs.iter_mut().zip(&run.jobs).for_each(|(job, own)| job.pace.iodepth = own.pace.iodepth);
+    again
+}
+
 /// The depth at which a run would tell what this one cannot.
 fn deeper(verdict: &Verdict) -> Option<u32> {
     let headline = &verdict.headline;
@@ -51,11 +59,13 @@ fn deeper(verdict: &Verdict) -> Option<u32> {
     }
 }
 
-/// Adds to each result that left the question open what its job did at the other depth.
-pub(crate) fn add(run: &mut Run, verdicts: &[Verdict], probed: &Run) {
+/// Adds to each result that left the question open what its job did at the other depth, and at its own again.
+pub(crate) fn add(run: &mut Run, verdicts: &[Verdict], probed: &Run, again: &Run) {
+    let of = |probes: &Run, number| probes.jobs.iter().find(|other| other.number == number).and_then(measured);
     for verdict in verdicts.iter().filter(|verdict| deeper(verdict).is_some()) {
         let Some(job) = run.jobs.get_mut(verdict.job) else { continue };
-        job.probe = probed.jobs.iter().find(|other| other.number == job.number).and_then(measured);
+        let again_iops = of(again, job.number).map(|again| again.iops);
+        job.probe = of(probed, job.number).map(|probe| Probe { again_iops, ..probe });
     }
 }
 
@@ -69,5 +79,6 @@ fn measured(job: &JobResult) -> Option<Probe> {
         runtime_ns: result.runtime_ns,
         iops: result.iops(),
         service_mean_ns,
+        again_iops: None,
     })
 }

@@ -8,9 +8,9 @@ use analyse::{Verdict, analyse};
 use engine::files::Layout;
 use engine::gate::Gate;
 use job::{Dialect, Plan};
+use meter::Widths;
 use record::{Outcome, Repeat, Run};
 use report::{Event, Repeats};
-use units::Nanos;
 
 use crate::args::{Format, RunOptions};
 use crate::display::Display;
@@ -118,7 +118,7 @@ impl Checked {
     pub(crate) fn measure_one(
         &self,
         plan: &Plan,
-        (seeds, interval): (Seeds, Nanos),
+        (seeds, intervals): (Seeds, Widths),
         signals: &Signals,
         show: &mut dyn Show,
     ) -> Result<Run, Vec<String>> {
@@ -130,7 +130,7 @@ impl Checked {
             seeds,
             command_line: Vec::new(),
             status_every: None,
-            interval,
+            intervals,
         };
         let measured = self.measure(&request, signals, show).map_err(|error| vec![error.to_string()])?;
         let failures = failures(plan, &self.members, &measured.finished);
@@ -237,35 +237,42 @@ impl Session<'_> {
         Ok(Taken { trial: index, run: measured.run, verdicts, failures: problems, exit, left, keeping })
     }
 
-    /// Runs the same jobs for a moment at twice the depth where that answers what the run left open. Says whether it did.
+    /// Runs the same jobs for a moment at twice the depth where that answers what the run left open, and for a moment at
+    /// their own. Says whether it did.
     fn probe(&mut self, trial: &Trial, request: &Request<'_>, run: &mut Run, verdicts: &[Verdict]) -> bool {
         if self.signals.end().is_some() || shutdown::is_stuck() {
             return false;
         }
         let Some(plan) = probe::plan(request.plan, request.members, run, verdicts) else { return false };
-        let ready = trial.ready_with(plan).map_err(|refusal| refusal.line());
-        let ready = ready.and_then(|ready| match ready.dangers() {
-            [] => Ok(ready),
-            dangers => Err(dangers.join("; ")),
-        });
-        self.display.say("probing at twice the depth");
-        let probed = ready.and_then(|ready| {
-            // Those who look on follow the run alone.
-            let measured = ready.measure(&ready.request(self.words), self.signals, &mut Unseen);
-            measured.map(|measured| measured.run).map_err(|error| error.to_string())
+        let again = probe::again(&plan, request.plan);
+        self.display.say("probing at twice the depth, and once more at the same");
+        let both = self.moment(trial, plan).and_then(|probed| match probed {
+            Some(probed) => Ok(self.moment(trial, again)?.map(|again| (probed, again))),
+            None => Ok(None),
         });
         self.display.clear();
-        match probed {
-            Ok(probed) if probed.outcome == Outcome::Completed => {
-                probe::add(run, verdicts, &probed);
+        match both {
+            Ok(Some((probed, again))) => {
+                probe::add(run, verdicts, &probed, &again);
                 true
             }
-            Ok(_) => false,
+            Ok(None) => false,
             Err(problem) => {
                 tell(&format!("fathom: --probe: {problem}\n"));
                 false
             }
         }
+    }
+
+    /// A run without display; `None` where it was interrupted.
+    fn moment(&self, trial: &Trial, plan: Plan) -> Result<Option<Run>, String> {
+        let ready = trial.ready_with(plan).map_err(|refusal| refusal.line())?;
+        if let dangers @ [_, ..] = ready.dangers() {
+            return Err(dangers.join("; "));
+        }
+        let measured = ready.measure(&ready.request(self.words), self.signals, &mut Unseen);
+        let run = measured.map_err(|error| error.to_string())?.run;
+        Ok((run.outcome == Outcome::Completed).then_some(run))
     }
 
     /// Begins to keep a run; the next one of a series is not disturbed by it.

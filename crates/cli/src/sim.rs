@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use job::{Around, Diagnostic, Dialect, Job, Plan};
+use meter::Widths;
 use record::{Note, Run};
 use report::GridPoint;
 use store::Kind;
@@ -12,7 +13,7 @@ use crate::args::{RunOptions, SimOptions};
 use crate::exit::Exit;
 use crate::grid::{self, Axis, on_all_processors};
 use crate::keep::{self, Keepsake};
-use crate::measure::{self, Request, Show};
+use crate::measure::{Request, Show};
 use crate::members::{self, Member};
 use crate::modelled::{self, Fitting, Pace, Volumes};
 use crate::overseer::Moment;
@@ -93,7 +94,7 @@ impl Scene {
             seeds,
             command_line: run::command_line(words),
             status_every: None,
-            interval: measure::INTERVAL,
+            intervals: Widths::suited(),
         }
     }
 }

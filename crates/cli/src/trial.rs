@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use engine::gate::Gate;
 use job::{Dialect, Plan, Words};
+use meter::Widths;
 use store::Kind;
 
 use crate::args::RunOptions;
 use crate::exit::Exit;
 use crate::growth::Growth;
-use crate::measure::{self, Measurement, Request, Show};
+use crate::measure::{Measurement, Request, Show};
 use crate::members::{self, HostGround};
 use crate::modelled::{self, Pace, Use};
 use crate::refusal::Refusal;
@@ -191,7 +192,7 @@ impl Ready {
                 seeds: self.seeds,
                 command_line: command_line(words),
                 status_every: None,
-                interval: measure::INTERVAL,
+                intervals: Widths::suited(),
             },
             Stage::Models(scene, _) => scene.request(self.seeds, words),
         }

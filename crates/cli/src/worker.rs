@@ -10,7 +10,7 @@ use engine::gate::Gate;
 use engine::probe::Usage;
 use engine::{Call, CallKind, Clock, EngineKind, MemoryKind, Setup, Visitor};
 use job::{Arrivals, BlockSizes, Dialect, Engine, Job, Memory, VerifyMethod};
-use meter::{LogOptions, Meter, Summary};
+use meter::{LogOptions, Meter, Summary, Widths};
 use record::StuckKind;
 use target::{Kind, Target};
 use units::Nanos;
@@ -35,8 +35,8 @@ pub(crate) struct Shared {
     pub(crate) board: Arc<Board>,
     /// [`SeatWatch::turn`].
     pub(crate) turn: Option<Nanos>,
-    /// Length of the intervals of the series.
-    pub(crate) interval: Nanos,
+    /// Lengths of the intervals of the series.
+    pub(crate) intervals: Widths,
     /// Files that could not be made.
     pub(crate) unmade: Unmade,
     /// What may be written to.
@@ -206,7 +206,7 @@ fn attempt(
     let seat = shared.board.seat(member.number);
     let in_call = Some(Arc::clone(seat.in_call()));
     let setup = Setup { in_call, ..setup(job, &issuer, shared.clock) };
-    let meter = Meter::new(meter_options(job, shared.interval, shared.board.workers()));
+    let meter = Meter::new(meter_options(job, shared.intervals, shared.board.workers()));
     let strict = shared.dialect == Dialect::Strict;
     let policy =
         drive::Policy { verify_after_runtime: strict, settle_before_verify: strict, ..policy(member, job, seed) };
@@ -448,7 +448,7 @@ fn delay(member: &Member, job: &Job, seed: u64) -> Nanos {
 const BLOCK_BYTES: usize = 32 << 20;
 
 /// What is counted of a job, as one of so many `workers`.
-pub(crate) fn meter_options(job: &Job, interval: Nanos, workers: usize) -> meter::Options {
+pub(crate) fn meter_options(job: &Job, intervals: Widths, workers: usize) -> meter::Options {
     let stats = &job.stats;
     let latencies = stats.stats && !stats.gtod_reduce;
     // Who carries out an operation at once never submits; fio has no such figure either.
@@ -470,7 +470,7 @@ pub(crate) fn meter_options(job: &Job, interval: Nanos, workers: usize) -> meter
             iops: stats.write_iops_log.is_some(),
             window: stats.log_avg,
         },
-        interval,
+        intervals,
         block_bytes: (BLOCK_BYTES / workers.max(1)).min(meter::BLOCK_BYTES_MAX),
         ..meter::Options::default()
     }

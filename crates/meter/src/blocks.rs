@@ -5,6 +5,7 @@ use std::iter::Peekable;
 use units::Nanos;
 
 use crate::histogram::{BUCKETS, bucket_of};
+use crate::series::Widths;
 use crate::summary::Latency;
 
 /// The most blocks that are kept; beyond it neighbours are joined and blocks become twice as long.
@@ -26,6 +27,7 @@ pub struct Block {
 /// Histograms of blocks of equal length from the start of measurement on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
+    widths: Widths,
     width: Nanos,
     bytes_max: usize,
     /// For each bucket that is not empty its distance from the one before and its count, each in groups of seven
@@ -39,16 +41,16 @@ pub struct Blocks {
 
 impl Default for Blocks {
     fn default() -> Self {
-        Self::new(Nanos::from_secs(1), BLOCK_BYTES_MAX)
+        Self::new(Widths::of(Nanos::from_secs(1)), BLOCK_BYTES_MAX)
     }
 }
 
 impl Blocks {
-    /// No blocks; they begin `width` long and take no more than about `bytes_max` bytes.
+    /// No blocks; they take no more than about `bytes_max` bytes.
     #[must_use]
-    pub fn new(width: Nanos, bytes_max: usize) -> Self {
-        let width = width.max(Nanos::new(1));
-        Self { width, bytes_max, packed: Vec::new(), ends: Vec::new(), until: Nanos::ZERO }
+    pub fn new(widths: Widths, bytes_max: usize) -> Self {
+        let width = widths.first.max(Nanos::new(1));
+        Self { widths, width, bytes_max, packed: Vec::new(), ends: Vec::new(), until: Nanos::ZERO }
     }
 
     /// How many there are.
@@ -101,7 +103,7 @@ impl Blocks {
         self.bytes_max = bytes;
         self.shrink();
         if self.packed.len() > bytes {
-            *self = Self::new(self.width, bytes);
+            *self = Self::new(self.widths, bytes);
         }
     }
 
@@ -134,7 +136,7 @@ impl Blocks {
 
     /// Adds to the block of this index, which is the last one or comes after it.
     fn add(&mut self, mut index: usize, entries: Vec<(usize, u64)>) {
-        while index >= BLOCKS_MAX {
+        while index >= self.widths.room(self.width, BLOCKS_MAX) {
             self.double();
             index /= 2;
         }
@@ -211,8 +213,8 @@ pub(crate) struct Cutter {
 }
 
 impl Cutter {
-    pub(crate) fn new(width: Nanos, bytes_max: usize) -> Self {
-        let blocks = Blocks::new(width, bytes_max);
+    pub(crate) fn new(widths: Widths, bytes_max: usize) -> Self {
+        let blocks = Blocks::new(widths, bytes_max);
         Self { end: blocks.width, blocks, before: Default::default() }
     }
 
@@ -290,7 +292,7 @@ mod tests {
 
     /// A cutter that has counted `ios(second)` operations in each second, of a latency that moves.
     fn counted_for(seconds: u64, bytes_max: usize, ios: impl Fn(u64) -> u64) -> Blocks {
-        let (mut latency, mut cutter) = (Latency::default(), Cutter::new(Nanos::from_secs(1), bytes_max));
+        let (mut latency, mut cutter) = (Latency::default(), Cutter::new(Widths::of(Nanos::from_secs(1)), bytes_max));
         for second in 0..seconds {
             let now = Nanos::from_secs(second);
             if now >= cutter.end() {

@@ -25,5 +25,5 @@ pub use histogram::{BUCKETS, Histogram, bucket_of, range_of, value_of};
 pub use logs::{LogEntry, LogKind, LogOptions, Logs};
 pub use meter::{Meter, Options, Sample};
 pub use moments::{Moments, Samples};
-pub use series::{Interval, Series};
+pub use series::{Interval, Series, Widths};
 pub use summary::{CpuUse, DepthMap, Direction, DirectionSummary, Latency, Summary};

@@ -5,7 +5,7 @@ use units::Nanos;
 use crate::blocks::{BLOCK_BYTES_MAX, Blocks, Cutter, Running};
 use crate::glance::Glance;
 use crate::logs::{LogEntry, LogOptions, Logs};
-use crate::series::Series;
+use crate::series::{Series, Widths};
 use crate::summary::{Direction, DirectionSummary, Latency, Summary};
 
 /// What is to be measured.
@@ -29,8 +29,8 @@ pub struct Options {
     pub bandwidth: bool,
     /// Length of the windows of those samples.
     pub window: Nanos,
-    /// Length of the intervals of the series and, at first, of blocks.
-    pub interval: Nanos,
+    /// Lengths of the intervals of the series and, at first, of blocks.
+    pub intervals: Widths,
     /// About the most bytes that blocks take.
     pub block_bytes: usize,
     /// Which logs are kept.
@@ -49,7 +49,7 @@ impl Default for Options {
             open_loop: false,
             bandwidth: true,
             window: Nanos::from_millis(500),
-            interval: Nanos::from_secs(1),
+            intervals: Widths::of(Nanos::from_secs(1)),
             block_bytes: BLOCK_BYTES_MAX,
             logs: LogOptions::default(),
         }
@@ -160,14 +160,14 @@ impl Meter {
             window_end: Nanos::MAX,
             window_ios: [0; 3],
             window_bytes: [0; 3],
-            cutter: Cutter::new(options.interval, options.block_bytes),
+            cutter: Cutter::new(options.intervals, options.block_bytes),
             due: Nanos::ZERO,
             prompt: Default::default(),
             logs,
             summary: Summary {
                 workers: 1,
-                series: Series::new(options.interval),
-                blocks: Blocks::new(options.interval, options.block_bytes),
+                series: Series::new(options.intervals),
+                blocks: Blocks::new(options.intervals, options.block_bytes),
                 ..Summary::default()
             },
             options,

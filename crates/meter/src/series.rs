@@ -5,6 +5,38 @@ use units::Nanos;
 /// The most intervals that are kept; beyond it neighbours are joined and intervals become twice as long.
 const INTERVALS_MAX: usize = 4096;
 
+/// So many intervals show the course of a run; as long as they are shorter than their [`Widths::pace`], more are joined.
+pub(crate) const FINE_MAX: usize = 128;
+
+/// How long intervals are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Widths {
+    /// At first.
+    pub first: Nanos,
+    /// Where a run is long enough, and what its steadiness is judged by: in shorter ones chance would be taken for change.
+    pub pace: Nanos,
+}
+
+impl Widths {
+    /// All of one length.
+    #[must_use]
+    pub fn of(width: Nanos) -> Self {
+        let width = width.max(Nanos::new(1));
+        Self { first: width, pace: width }
+    }
+
+    /// A second, for short runs halved until there are more than 64, at most five times.
+    #[must_use]
+    pub fn suited() -> Self {
+        Self { first: Nanos::from_micros(31_250), pace: Nanos::from_secs(1) }
+    }
+
+    /// The most intervals of a width before neighbours are joined, where there is room for `most`.
+    pub(crate) fn room(self, width: Nanos, most: usize) -> usize {
+        if width < self.pace { FINE_MAX.min(most) } else { most }
+    }
+}
+
 /// Counts of one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
@@ -32,6 +64,7 @@ impl Interval {
 /// Intervals of equal length from the start of measurement on.
 #[derive(Clone, Debug)]
 pub struct Series {
+    widths: Widths,
     width: Nanos,
     intervals: Vec<Interval>,
     /// The interval that was used last, and when it began.
@@ -49,15 +82,21 @@ impl Eq for Series {}
 
 impl Default for Series {
     fn default() -> Self {
-        Self::new(Nanos::from_secs(1))
+        Self::new(Widths::of(Nanos::from_secs(1)))
     }
 }
 
 impl Series {
-    /// An empty series whose intervals begin `width` long.
+    /// An empty series.
     #[must_use]
-    pub fn new(width: Nanos) -> Self {
-        Self { width: width.max(Nanos::new(1)), intervals: Vec::new(), last: 0, last_begin: 0 }
+    pub fn new(widths: Widths) -> Self {
+        Self { widths, width: widths.first.max(Nanos::new(1)), intervals: Vec::new(), last: 0, last_begin: 0 }
+    }
+
+    /// What steadiness is judged by: an interval, or several together.
+    #[must_use]
+    pub fn pace(&self) -> Nanos {
+        self.widths.pace.max(self.width)
     }
 
     /// How long each interval is.
@@ -90,7 +129,7 @@ impl Series {
     }
 
     fn find(&mut self, at: Nanos) -> &mut Interval {
-        while at.get() / self.width.get() >= INTERVALS_MAX as u64 {
+        while at.get() / self.width.get() >= self.widths.room(self.width, INTERVALS_MAX) as u64 {
             self.double();
         }
         let index = (at.get() / self.width.get()) as usize;
@@ -141,7 +180,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_nothing_is_lost() {
-        let mut series = Series::new(Nanos::from_millis(1));
+        let mut series = Series::new(Widths::of(Nanos::from_millis(1)));
         for ms in 0..100_000 {
             series.at(Nanos::from_millis(ms)).ios[0] += 1;
         }
@@ -151,8 +190,23 @@ mod tests {
     }
 
     #[test]
+    fn intervals_suit_the_length_of_the_run() {
+        let of_run = |s: u64| {
+            let mut series = Series::new(Widths::suited());
+            (0..s * 100).for_each(|at| series.at(Nanos::from_millis(10 * at)).ios[0] += 1);
+            assert_eq!(series.intervals().iter().map(|interval| interval.ios[0]).sum::<u64>(), s * 100);
+            (series.width(), series.intervals().len(), series.pace())
+        };
+        let pace = Nanos::from_secs(1);
+        assert_eq!(of_run(3), (Nanos::from_micros(31_250), 96, pace));
+        assert_eq!(of_run(10), (Nanos::from_millis(125), 80, pace));
+        assert_eq!(of_run(60), (Nanos::from_millis(500), 120, pace));
+        assert_eq!(of_run(300), (pace, 300, pace));
+    }
+
+    #[test]
     fn fine_intervals_stay_fine_beside_one_that_has_seen_nothing() {
-        let mut fine = Series::new(Nanos::from_millis(30));
+        let mut fine = Series::new(Widths::of(Nanos::from_millis(30)));
         fine.at(Nanos::from_millis(100)).ios[0] += 7;
         let mut together = Series::default();
         together.merge(&fine);
@@ -161,7 +215,7 @@ mod tests {
 
     #[test]
     fn series_of_different_widths_merge() {
-        let (mut a, mut b) = (Series::new(Nanos::from_secs(1)), Series::new(Nanos::from_secs(2)));
+        let (mut a, mut b) = (Series::default(), Series::new(Widths::of(Nanos::from_secs(2))));
         for s in 0..5 {
             a.at(Nanos::from_secs(s)).ios[1] += 1;
         }
@@ -173,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_end_of_an_interval_lies_after_every_instant_in_it() {
-        let series = Series::new(Nanos::from_millis(500));
+        let series = Series::new(Widths::of(Nanos::from_millis(500)));
         assert_eq!(series.end_of(Nanos::ZERO), Nanos::from_millis(500));
         assert_eq!(series.end_of(Nanos::from_millis(500)), Nanos::from_secs(1));
     }

@@ -109,7 +109,7 @@ mod tests {
     fn measured(ios: &[u64], runtime_ns: u64) -> Measured {
         let interval =
             |&n: &u64| Interval { ios: [n, 0, 0], bytes: [n * 4096, 0, 0], service_ns: n * 500, service_ns_max: n };
-        let series = Series { width_ns: 1_000_000_000, intervals: ios.iter().map(interval).collect() };
+        let series = Series { width_ns: 1_000_000_000, pace_ns: 0, intervals: ios.iter().map(interval).collect() };
         let read = DirectionResult { runtime_ns, ..DirectionResult::default() };
         Measured { read, series, ..Measured::default() }
     }

@@ -76,11 +76,11 @@ impl LatencyStats {
         points
     }
 
-    /// What blocks of a run counted, all kinds together; the extremes and the mean are those of their buckets.
+    /// What blocks of a run counted of some kinds together; the extremes and the mean are those of their buckets.
     #[must_use]
-    pub fn of_blocks(blocks: &[Block]) -> Self {
+    pub fn of_blocks(blocks: &[Block], kinds: &[Kind]) -> Self {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-        for &(bucket, count) in blocks.iter().flat_map(|block| Kind::ALL.map(|kind| block.of(kind))).flatten() {
+        for &(bucket, count) in blocks.iter().flat_map(|block| kinds.iter().map(|kind| block.of(*kind))).flatten() {
             *counts.entry(bucket).or_default() += count;
         }
         let (first, last) = (counts.keys().next(), counts.keys().next_back());

@@ -1,5 +1,7 @@
 //! What was measured.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Block, LatencyShares, LatencyStats, Shares};
@@ -333,17 +335,33 @@ impl CpuUse {
 pub struct Series {
     /// How long each interval is, in nanoseconds.
     pub width_ns: u64,
+    /// The least time by which steadiness is judged, where intervals are shorter: chance would be taken for change.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pace_ns: u64,
     /// The intervals in order; the last one may have been cut short.
     pub intervals: Vec<Interval>,
 }
 
 impl Series {
-    /// Operations per second of each interval that lasted its whole width.
+    /// The same in intervals that are long enough to judge steadiness by.
+    #[must_use]
+    pub fn paced(&self) -> Cow<'_, Self> {
+        if self.width_ns == 0 || self.pace_ns <= self.width_ns {
+            return Cow::Borrowed(self);
+        }
+        let each = self.pace_ns.div_ceil(self.width_ns);
+        let joined = |part: &[Interval]| part.iter().skip(1).fold(part[0], Interval::joined);
+        let intervals = self.intervals.chunks(each as usize).map(joined).collect();
+        Cow::Owned(Self { width_ns: self.width_ns.saturating_mul(each), pace_ns: 0, intervals })
+    }
+
+    /// Operations per second of each of the [paced](Series::paced) intervals that lasted its whole width.
     #[must_use]
     pub fn iops(&self) -> Vec<f64> {
-        let whole = self.intervals.len().saturating_sub(1);
-        let per_second = |interval: &Interval| per_second(interval.ios.iter().sum(), self.width_ns);
-        self.intervals[..whole].iter().map(per_second).collect()
+        let paced = self.paced();
+        let whole = paced.intervals.len().saturating_sub(1);
+        let per_second = |interval: &Interval| per_second(interval.ios.iter().sum(), paced.width_ns);
+        paced.intervals[..whole].iter().map(per_second).collect()
     }
 
     /// Deviation over mean of operations per second; `None` of fewer than five whole intervals.
@@ -367,6 +385,11 @@ impl Series {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(pace_ns: &u64) -> bool {
+    *pace_ns == 0
+}
+
 fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
@@ -382,6 +405,19 @@ pub struct Interval {
     pub service_ns: u64,
     /// The longest service time in nanoseconds.
     pub service_ns_max: u64,
+}
+
+impl Interval {
+    /// With the one that follows it.
+    #[must_use]
+    fn joined(self, next: &Self) -> Self {
+        Self {
+            ios: std::array::from_fn(|kind| self.ios[kind].saturating_add(next.ios[kind])),
+            bytes: std::array::from_fn(|kind| self.bytes[kind].saturating_add(next.bytes[kind])),
+            service_ns: self.service_ns.saturating_add(next.service_ns),
+            service_ns_max: self.service_ns_max.max(next.service_ns_max),
+        }
+    }
 }
 
 impl From<&meter::Summary> for Measured {
@@ -452,6 +488,8 @@ impl From<&meter::Series> for Series {
             service_ns: interval.service_ns,
             service_ns_max: interval.service_ns_max,
         };
-        Self { width_ns: series.width().get(), intervals: series.intervals().iter().map(interval).collect() }
+        let (width_ns, pace_ns) = (series.width().get(), series.pace().get());
+        let intervals = series.intervals().iter().map(interval).collect();
+        Self { width_ns, pace_ns: if pace_ns > width_ns { pace_ns } else { 0 }, intervals }
     }
 }

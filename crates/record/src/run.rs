@@ -248,6 +248,9 @@ pub struct Probe {
     pub iops: f64,
     /// The mean time of an operation in nanoseconds.
     pub service_mean_ns: f64,
+    /// Operations per second of as short a run at the job's own depth right after that; `None` where it was not made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_iops: Option<f64>,
 }
 
 impl JobResult {

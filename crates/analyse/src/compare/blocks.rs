@@ -6,7 +6,9 @@
 //! share of operations below the percentile falls short of its error by the effective number of blocks, which is known
 //! to be right (see `knee::steady`).
 
-use record::{Block, FigureQuantity, JobResult, Kind, bucket_range_ns};
+use std::collections::BTreeSet;
+
+use record::{Block, FigureQuantity, JobResult, Kind, LatencyStats, bucket_range_ns};
 use units::random::Random;
 
 use crate::knee::steady::Mean;
@@ -38,7 +40,7 @@ impl Blocks {
         kind: Kind,
         quantity: FigureQuantity,
     ) -> Option<Self> {
-        let (mut blocks, mut end_ns): (Vec<&Block>, u64) = (Vec::new(), 0);
+        let (mut blocks, mut end_ns): (Vec<&[Block]>, u64) = (Vec::new(), 0);
         for job in jobs {
             let (result, own) = (job.result.kind(kind), &job.result.blocks);
             let wanted = quantity.latency(result);
@@ -49,21 +51,22 @@ impl Blocks {
                 return None;
             }
             end_ns += own.last()?.end_ns;
-            blocks.extend(in_use(own, kind));
+            blocks.extend(paced(in_use(own, kind), job.result.series.pace_ns));
         }
         (blocks.len() >= BLOCKS_MIN).then(|| Self::summed(&blocks, kind, end_ns as f64 / 1e9))
     }
 
-    fn summed(blocks: &[&Block], kind: Kind, seconds: f64) -> Self {
-        let mut buckets: Vec<u32> = blocks.iter().flat_map(|block| block.of(kind)).map(|(bucket, _)| *bucket).collect();
-        buckets.sort_unstable();
-        buckets.dedup();
+    fn summed(groups: &[&[Block]], kind: Kind, seconds: f64) -> Self {
+        let counts = |group: &&[Block]| LatencyStats::of_blocks(group, &[kind]).buckets;
+        let groups: Vec<Vec<(usize, u64)>> = groups.iter().map(counts).collect();
+        let buckets: BTreeSet<usize> = groups.iter().flatten().map(|(bucket, _)| *bucket).collect();
+        let buckets: Vec<u32> = buckets.into_iter().map(|bucket| bucket as u32).collect();
         let mut below = vec![0; buckets.len()];
-        for block in blocks {
-            let (mut entries, mut in_block) = (block.of(kind).iter().peekable(), 0);
+        for group in &groups {
+            let (mut entries, mut in_group) = (group.iter().peekable(), 0);
             for (column, bucket) in buckets.iter().enumerate() {
-                in_block += entries.next_if(|(own, _)| own == bucket).map_or(0, |(_, count)| *count);
-                below.push(below[below.len() - buckets.len()] + in_block);
+                in_group += entries.next_if(|(own, _)| *own == *bucket as usize).map_or(0, |(_, count)| *count);
+                below.push(below[below.len() - buckets.len()] + in_group);
                 debug_assert_eq!(below.len() % buckets.len(), (column + 1) % buckets.len());
             }
         }
@@ -185,6 +188,12 @@ struct Quantile {
     value: f64,
     column: usize,
     part: f64,
+}
+
+/// Blocks shorter than the interval by which steadiness is judged, in groups of that length.
+fn paced(blocks: &[Block], pace_ns: u64) -> impl Iterator<Item = &[Block]> {
+    let pace_of = move |block: &Block| block.end_ns.saturating_sub(1).checked_div(pace_ns);
+    blocks.chunk_by(move |one, next| pace_of(one).is_some() && pace_of(one) == pace_of(next))
 }
 
 /// Without the blocks before the first operation and after the last one.

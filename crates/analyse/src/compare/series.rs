@@ -5,7 +5,7 @@ use record::{Figure, FigureQuantity, Interval, JobResult, Kind};
 /// The values of a figure for each whole interval in which it was in use; `None` where the record does not keep its
 /// course: percentiles, and the latency of one kind where others were in use, for intervals know the time of all kinds.
 pub(super) fn course(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
-    let series = &job.result.series;
+    let series = job.result.series.paced();
     // The last one may have been cut short.
     let whole = &series.intervals[..series.intervals.len().saturating_sub(1)];
     let used = in_use(whole, figure.kind);

@@ -61,7 +61,7 @@ impl<'a> Part<'a> {
     /// where a run does not keep it.
     pub(super) fn course(&self, figure: Figure) -> Option<(Vec<f64>, f64)> {
         let courses: Vec<Vec<f64>> = self.results().map(|job| course(job, figure)).collect::<Option<_>>()?;
-        let width_ns = self.results().next()?.result.series.width_ns;
+        let width_ns = self.results().next()?.result.series.paced().width_ns;
         Some((courses.concat(), width_ns as f64 / 1e9))
     }
 

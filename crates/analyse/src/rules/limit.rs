@@ -169,13 +169,20 @@ const DEPTH_GAIN: f64 = 1.5;
 /// Up to this gain by twice the depth, the device was the limit.
 const DEVICE_GAIN: f64 = 1.1;
 
-/// What a greater depth did tells whether the depth or the device was the limit.
+/// A run that differs by more from one at the same depth right after it was disturbed, or that one was.
+const REPEATED_WITHIN: f64 = 0.2;
+
+/// What a greater depth did tells whether the depth or the device was the limit, if the depth of the run repeats it.
 fn probed(facts: Facts<'_>, probe: record::Probe) -> Finding {
     let depth = f64::from(probe.iodepth) / f64::from(facts.declared().iodepth.max(1));
-    let gain = probe.iops / facts.result().iops().max(f64::MIN_POSITIVE);
+    let over_run = |iops: f64| iops / facts.result().iops().max(f64::MIN_POSITIVE);
+    let gain = over_run(probe.iops);
     // For another factor than two, as much of the way there.
     let of = |gain_of_twice: f64| gain_of_twice.powf(depth.log2());
-    let (code, severity, remedy) = if gain >= of(DEPTH_GAIN) {
+    let repeats = |again: f64| (1.0 - REPEATED_WITHIN..=1.0 / (1.0 - REPEATED_WITHIN)).contains(&over_run(again));
+    let (code, severity, remedy) = if !probe.again_iops.is_none_or(repeats) {
+        (Code::NotRepeated, Severity::Warning, None)
+    } else if gain >= of(DEPTH_GAIN) {
         (Code::DepthBound, Severity::Advice, Some(Remedy::RaiseDepth { iodepth: probe.iodepth.into() }))
     } else if gain <= of(DEVICE_GAIN) {
         (Code::DeviceBound, Severity::Info, None)
@@ -187,6 +194,7 @@ fn probed(facts: Facts<'_>, probe: record::Probe) -> Finding {
         .with(Quantity::ProbeIops, probe.iops, Source::Counters)
         .with(Quantity::ProbeServiceMean, probe.service_mean_ns, Source::Counters)
         .with(Quantity::ProbeGain, gain, Source::Counters)
+        .with_known(Quantity::AgainIops, probe.again_iops, Source::Counters)
         .remedy(remedy)
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn queue_full(depth: u32, service_ns: u64) -> Run {
         read,
         runtime_ns,
         workers: 1,
-        series: Series { width_ns: SECOND_NS, intervals: vec![each; 30] },
+        series: Series { width_ns: SECOND_NS, pace_ns: 0, intervals: vec![each; 30] },
         ..Measured::default()
     };
     let declared = Declared {

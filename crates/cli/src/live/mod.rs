@@ -121,10 +121,10 @@ impl Wishes {
 }
 
 /// What keys have set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Controls {
-    /// Which of [`WINDOWS`].
-    window: usize,
+    /// Which of [`WINDOWS`]; what fits the run where it is none.
+    window: Option<usize>,
     /// Which job; all where it is none.
     chosen: Option<usize>,
     paused: bool,
@@ -132,24 +132,30 @@ struct Controls {
 }
 
 /// How much time graphs can span, in seconds.
-const WINDOWS: [u64; 8] = [15, 30, 60, 120, 300, 900, 3600, 14_400];
+const WINDOWS: [u64; 9] = [5, 15, 30, 60, 120, 300, 900, 3600, 14_400];
+/// The longest default span: longer ones show too little of what happens now.
+const FITTED_MOST: usize = 6;
+/// The least span of a run whose end is not known.
+const UNKNOWN_LEAST: Duration = Duration::from_secs(15);
 
-impl Default for Controls {
-    fn default() -> Self {
-        Self { window: 2, chosen: None, paused: false, help: false }
-    }
+/// The shortest span that holds a run from start to end, but for the moment it takes to start.
+fn fitted(elapsed: Duration, eta: Option<Duration>) -> usize {
+    let whole = eta.map_or(elapsed.max(UNKNOWN_LEAST), |eta| elapsed + eta);
+    let holds = |window: &u64| Duration::from_secs(*window).mul_f64(1.05) >= whole;
+    WINDOWS.iter().position(holds).unwrap_or(FITTED_MOST).min(FITTED_MOST)
 }
 
 impl Controls {
-    /// Does what a key asks for, where there are so many jobs.
-    fn press(&mut self, key: Key, jobs: usize) {
+    /// Does what a key asks for, where there are so many jobs and one of [`WINDOWS`] fits the run.
+    fn press(&mut self, key: Key, jobs: usize, fitted: usize) {
+        let window = self.window.unwrap_or(fitted);
         if std::mem::take(&mut self.help) {
             return;
         }
         match key {
             Key::Pause => self.paused = !self.paused,
-            Key::Longer => self.window = (self.window + 1).min(WINDOWS.len() - 1),
-            Key::Shorter => self.window = self.window.saturating_sub(1),
+            Key::Longer => self.window = Some((window + 1).min(WINDOWS.len() - 1)),
+            Key::Shorter => self.window = Some(window.saturating_sub(1)),
             Key::Next if jobs > 1 => {
                 self.chosen = Some(self.chosen.map_or(0, |chosen| chosen + 1)).filter(|next| *next < jobs);
             }
@@ -161,6 +167,10 @@ impl Controls {
             Key::Quit | Key::Next | Key::Previous | Key::Other => {}
         }
     }
+}
+
+fn fitted_to(seen: &Seen) -> usize {
+    seen.moment.as_ref().map_or(0, |moment| fitted(moment.elapsed, moment.eta))
 }
 
 /// Where it is all seen to.
@@ -186,7 +196,7 @@ impl Desk {
         let mut seen = self.scope.look();
         while !over.load(Ordering::Acquire) && !self.wishes.end.load(Ordering::Relaxed) {
             self.see_to_signals();
-            let pressed = self.keys();
+            let pressed = self.keys(fitted_to(&seen));
             let due = looked.is_none_or(|looked| looked.elapsed() >= TICK);
             if due {
                 looked = Some(Instant::now());
@@ -230,7 +240,7 @@ impl Desk {
     }
 
     /// Does what was typed. Returns whether anything was.
-    fn keys(&mut self) -> bool {
+    fn keys(&mut self, fitted: usize) -> bool {
         if !self.tty.is_taken() {
             std::thread::sleep(tty::KEY_WAIT);
             return false;
@@ -243,7 +253,7 @@ impl Desk {
                 let _ = low_level::raise(SIGINT);
                 break;
             }
-            self.controls.press(key, jobs);
+            self.controls.press(key, jobs, fitted);
         }
         !typed.is_empty()
     }
@@ -261,7 +271,7 @@ impl Desk {
             jobs,
             all: &sampler.all,
             chosen: self.controls.chosen,
-            window: Duration::from_secs(WINDOWS[self.controls.window]),
+            window: Duration::from_secs(WINDOWS[self.controls.window.unwrap_or(fitted_to(seen))]),
             limits: &sampler.limits,
             notes: &seen.notes,
             metrics: self.metrics.as_deref(),
@@ -301,15 +311,26 @@ mod tests {
     fn keys_go_through_jobs_and_spans_and_stay_within() {
         let mut controls = Controls::default();
         let mut press = |keys: &[Key], jobs| {
-            keys.iter().for_each(|key| controls.press(*key, jobs));
-            (controls.chosen, WINDOWS[controls.window])
+            keys.iter().for_each(|key| controls.press(*key, jobs, 3));
+            (controls.chosen, WINDOWS[controls.window.unwrap_or(3)])
         };
         assert_eq!(press(&[Key::Next, Key::Next], 3), (Some(1), 60));
         assert_eq!(press(&[Key::Next, Key::Next], 3), (None, 60));
         assert_eq!(press(&[Key::Previous, Key::Longer], 3), (Some(2), 120));
         assert_eq!(press(&[Key::All, Key::Next], 1), (None, 120));
-        assert_eq!(press(&[Key::Shorter; 20], 1), (None, 15));
+        assert_eq!(press(&[Key::Shorter; 20], 1), (None, 5));
         assert_eq!(press(&[Key::Longer; 20], 1), (None, 14_400));
         assert_eq!(press(&[Key::Help, Key::Shorter, Key::Shorter], 1), (None, 3600), "any key closes the help");
+    }
+
+    #[test]
+    fn graphs_span_the_whole_run_unless_it_is_long_or_endless() {
+        let spanned = |elapsed_s, eta_s: Option<u64>| {
+            WINDOWS[fitted(Duration::from_secs(elapsed_s), eta_s.map(Duration::from_secs))]
+        };
+        assert_eq!((spanned(0, Some(3)), spanned(9, Some(1)), spanned(9, Some(111))), (5, 15, 120));
+        assert_eq!((spanned(0, Some(86_400)), spanned(86_400, Some(0))), (900, 900));
+        assert_eq!((spanned(0, None), spanned(100, None), spanned(100_000, None)), (15, 120, 900));
+        assert_eq!(spanned(1, Some(60)), 60, "a minute and the moment it took to start");
     }
 }

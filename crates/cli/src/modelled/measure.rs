@@ -200,7 +200,7 @@ impl Theatre<'_> {
         policy.batch = policy.batch.or(Some(policy.depth));
         cast.workers.push(drive::Worker::new(
             issuer,
-            Meter::new(worker::meter_options(job, self.request.interval, self.request.members.len())),
+            Meter::new(worker::meter_options(job, self.request.intervals, self.request.members.len())),
             policy,
         ));
         cast.seats.push(Seat {

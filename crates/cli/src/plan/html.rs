@@ -17,7 +17,8 @@ pub(super) fn page(answer: &Answer) -> String {
         parts.push(Part { id: "verdict", name: "Verdict", blocks: verdict(answer) });
     } else {
         let note = "Volumes on the line are those that no other beats in both price and latency.".to_owned();
-        let blocks = vec![Block::Picture(picture::within(answer)), Block::Text(note)];
+        let best = answer.ranking.best.map(|best| Block::Code(answer.candidates[best].spec.name.clone()));
+        let blocks = best.into_iter().chain([Block::Picture(picture::within(answer)), Block::Text(note)]).collect();
         parts.push(Part { id: "chart", name: "Price against latency", blocks });
     }
     if !ranking.meeting.is_empty() {

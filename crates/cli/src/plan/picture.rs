@@ -11,6 +11,8 @@ const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 520.0;
 /// Frame: left, top, right, bottom.
 const FRAME: [f64; 4] = [80.0, 90.0, 860.0, 450.0];
+/// What the head of a picture takes that is a file of its own.
+const HEAD: f64 = 62.0;
 
 /// Letters of a picture that is a file of its own.
 const LETTERS: &str =
@@ -22,28 +24,36 @@ type Point = (usize, f64, f64);
 /// The picture as a file of its own.
 pub(super) fn svg(answer: &Answer) -> String {
     let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{LETTERS}"));
-    out.words((28.0, 34.0), "head", &title(answer));
+    out.words((28.0, 34.0), "head", &best(answer, |candidate| candidate.spec.name.clone()));
     out.words((28.0, 58.0), "soft", &wanted(&answer.need));
-    draw(answer, out)
+    draw(answer, out, FRAME)
 }
 
 /// The picture within a page.
 pub(super) fn within(answer: &Answer) -> String {
-    let mut out = Svg::within(WIDTH, HEIGHT, "Price against mean latency of the volumes that meet the need");
+    let mut out = Svg::within(WIDTH, HEIGHT - HEAD, "Price against mean latency of the volumes that meet the need");
     out.element("<style>.way{fill:none;stroke:var(--line)}</style>");
-    draw(answer, out)
+    let [left, top, right, bottom] = FRAME;
+    draw(answer, out, [left, top - HEAD, right, bottom - HEAD])
 }
 
 /// What comes first of a plan: the best, or that there is none.
 pub(super) fn title(answer: &Answer) -> String {
+    best(answer, |candidate| {
+        let month = candidate.known_price().map(|money| format!(", {} USD a month", amount(money.usd_per_month)));
+        format!("{}{}", candidate.listed, month.unwrap_or_default())
+    })
+}
+
+fn best(answer: &Answer, name: impl Fn(&Candidate) -> String) -> String {
     match answer.ranking.best {
-        Some(best) => format!("Best: {}", answer.candidates[best].spec.name),
+        Some(best) => format!("Best: {}", name(&answer.candidates[best])),
         None => "Nothing with a known price meets this need".to_owned(),
     }
 }
 
 /// The candidates that meet the need and have a price.
-fn draw(answer: &Answer, mut out: Svg) -> String {
+fn draw(answer: &Answer, mut out: Svg, [left, top, right, bottom]: Box) -> String {
     let points: Vec<Point> = answer
         .ranking
         .meeting
@@ -53,7 +63,6 @@ fn draw(answer: &Answer, mut out: Svg) -> String {
     let over = |of: fn(&Point) -> f64| Scale::around(points.iter().map(of).collect::<Vec<_>>().into_iter());
     let across = Axis::new(over(|point| point.1), 6, amount).named("US dollars a month (logarithmic)");
     let up = Axis::new(over(|point| point.2), 6, time);
-    let [left, top, right, bottom] = FRAME;
     let frame = Frame { left, top, width: right - left, height: bottom - top, x: &across, y: &up };
     frame.axes(&mut out);
     out.words((left, top - 10.0), "soft", "mean latency (logarithmic)");
@@ -62,7 +71,7 @@ fn draw(answer: &Answer, mut out: Svg) -> String {
         points.iter().filter(|point| is_on_front(point.0)).map(|point| (point.1, point.2)).collect();
     frame.curve(&mut out, "l s0", &front);
     let at = |point: &Point| frame.at((point.1, point.2));
-    let mut names = Names { taken: points.iter().map(|point| dot(at(point))).collect() };
+    let mut names = Names { within: [top, bottom], taken: points.iter().map(|point| dot(at(point))).collect() };
     // What is on the front has the first choice of places.
     let (first, then): (Vec<&Point>, Vec<&Point>) = points.iter().partition(|point| is_on_front(point.0));
     for point in first.into_iter().chain(then) {
@@ -95,6 +104,8 @@ fn dot((x, y): (f64, f64)) -> Box {
 
 /// Places that are taken.
 struct Names {
+    /// The upper and the lower end of where they may stand.
+    within: [f64; 2],
     taken: Vec<Box>,
 }
 
@@ -110,7 +121,7 @@ impl Names {
         let of = |y: f64| [beside, y - 10.0, beside + width, y + 3.0];
         let is_free = |y: &f64| {
             let [_, top, _, bottom] = of(*y);
-            top > FRAME[1] && bottom < FRAME[3] && !self.taken.iter().any(|taken| overlap(taken, &of(*y)))
+            top > self.within[0] && bottom < self.within[1] && !self.taken.iter().any(|taken| overlap(taken, &of(*y)))
         };
         let row = rows.clone().find(is_free).unwrap_or(y - 6.0);
         self.taken.push(of(row));
@@ -133,7 +144,7 @@ mod tests {
 
     #[test]
     fn names_of_points_in_one_place_do_not_cover_each_other() {
-        let mut names = Names { taken: Vec::new() };
+        let mut names = Names { within: [FRAME[1], FRAME[3]], taken: Vec::new() };
         for at in [(400.0, 200.0), (405.0, 201.0), (800.0, 200.0), (858.0, 440.0)] {
             for _ in 0..4 {
                 let (x, _) = names.place(at, "gcp/pd-balanced-regional");

@@ -1,6 +1,7 @@
 //! One step: a run on the host or a simulation, like any other.
 
 use job::{Diagnostic, Dialect, Plan};
+use meter::Widths;
 use record::{Figure, Outcome as Ending, Run};
 use report::suite::Outcome;
 
@@ -8,7 +9,6 @@ use super::ask::{Place, Question};
 use super::schema::Step;
 use super::state::Credits;
 use crate::display::Display;
-use crate::measure;
 use crate::members::{self, HostGround, Member};
 use crate::modelled::{self, Use};
 use crate::refusal::Refusal;
@@ -95,7 +95,7 @@ impl Bench<'_> {
         if !checked.dangers.is_empty() {
             return Err(checked.dangers.join("; "));
         }
-        let measured = checked.measure_one(&plan, (self.seeds, measure::INTERVAL), signals, display);
+        let measured = checked.measure_one(&plan, (self.seeds, Widths::suited()), signals, display);
         measured.map_err(|failures| failures.join("; "))
     }
 

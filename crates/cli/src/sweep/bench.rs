@@ -5,6 +5,7 @@ use analyse::knee::steady;
 use analyse::knee::{Curve, Fit};
 use analyse::{Code, Finding, Severity};
 use job::{Dialect, Job, Plan};
+use meter::Widths;
 use record::{Interval, Run};
 use report::sweep::{Burst, Sweep};
 use units::Nanos;
@@ -181,7 +182,7 @@ impl<'q> Bench<'q> {
     }
 
     fn request<'a>(&self, scene: &'a Scene, seconds: f64) -> Request<'a> {
-        Request { interval: interval(seconds, self.is_virtual()), ..scene.request(self.question.seeds, &[]) }
+        Request { intervals: interval(seconds, self.is_virtual()), ..scene.request(self.question.seeds, &[]) }
     }
 
     /// One simulation; `drained` without the credits that volumes begin with.
@@ -335,9 +336,9 @@ fn burst_seen(search: &Search) -> Option<Burst> {
 }
 
 /// The length of intervals that cut a probe into equal parts; on hosts no less than what timers can tell apart.
-fn interval(seconds: f64, virtual_time: bool) -> Nanos {
+fn interval(seconds: f64, virtual_time: bool) -> Widths {
     let least = if virtual_time { 1_000 } else { 20_000_000 };
-    Nanos::new(Nanos::from_secs_f64(seconds / INTERVALS).get().max(least))
+    Widths::of(Nanos::new(Nanos::from_secs_f64(seconds / INTERVALS).get().max(least)))
 }
 
 /// What a run brought: of all its jobs together, the part of it that counts.

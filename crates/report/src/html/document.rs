@@ -83,23 +83,51 @@ fn block(out: &mut Markup, block: &Block) {
         Block::Text(text) => out.leaf("p", "", text),
         Block::List(items) => out.inside("ul", &[], |out| items.iter().for_each(|item| out.leaf("li", "", item))),
         Block::Code(text) => out.leaf("pre", "", text),
-        Block::Picture(svg) => out.class("figure", "", |out| out.raw(svg)),
-        Block::Table { head, numbers, rows } => out.class("div", "scroll", |out| {
-            out.inside("table", &[], |out| {
-                let last = head.len().saturating_sub(1);
-                let class = |column: usize| match column {
-                    _ if numbers.contains(&column) => "",
-                    column if column == last => "w long",
-                    _ => "w",
-                };
-                let row = |out: &mut Markup, tag: &str, cells: &[String]| {
-                    out.inside("tr", &[], |out| {
-                        cells.iter().enumerate().for_each(|(column, cell)| out.leaf(tag, class(column), cell));
-                    });
-                };
-                out.inside("thead", &[], |out| row(out, "th", head));
-                out.inside("tbody", &[], |out| rows.iter().for_each(|cells| row(out, "td", cells)));
+        Block::Picture(svg) => {
+            out.class("figure", "large", |out| {
+                out.inside("div", &[("class", "scroll"), ("tabindex", "0")], |out| out.raw(svg));
             });
-        }),
+        }
+        Block::Table { head, numbers, rows } => {
+            out.class("div", "card sheet narrow", |out| {
+                out.inside("div", &[("class", "scroll"), ("tabindex", "0")], |out| table(out, head, numbers, rows));
+            });
+        }
     }
+}
+
+/// Letters of a cell beyond which a column of words is broken into lines.
+const WIDE: usize = 14;
+
+fn table(out: &mut Markup, head: &[String], numbers: &[usize], rows: &[Vec<String>]) {
+    let last = head.len().saturating_sub(1);
+    let is_wide = |column: usize| rows.iter().any(|row| row[column].chars().count() > WIDE);
+    let classes: Vec<&str> = (0..head.len())
+        .map(|column| match column {
+            _ if numbers.contains(&column) => "",
+            column if column == last => "w long",
+            column if column > 0 && is_wide(column) => "w mid",
+            _ => "w",
+        })
+        .collect();
+    out.inside("table", &[], |out| {
+        out.inside("thead", &[], |out| {
+            out.inside("tr", &[], |out| {
+                head.iter().zip(&classes).for_each(|(cell, class)| out.leaf("th", class, cell));
+            });
+        });
+        out.inside("tbody", &[], |out| {
+            for row in rows {
+                out.inside("tr", &[], |out| {
+                    for (column, cell) in row.iter().enumerate() {
+                        let named = [("class", classes[column]), ("data-head", head[column].as_str())];
+                        match column {
+                            0 => out.inside("th", &[("scope", "row"), ("class", "w")], |out| out.text(cell)),
+                            _ => out.inside("td", &named, |out| out.text(cell)),
+                        }
+                    }
+                });
+            }
+        });
+    });
 }

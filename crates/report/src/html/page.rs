@@ -98,18 +98,19 @@ fn title(subjects: &[Subject<'_>], parts: &[Part<'_>]) -> String {
     micro(&text)
 }
 
-/// What was measured and where; where that is not to be trusted, the verdict.
+/// What was measured and where, and whether it is not to be trusted.
 fn result_of(part: &Part<'_>) -> String {
     let member = &part.members[0];
+    let doubt = if severity(part) == Severity::Distrust { "not to be trusted: " } else { "" };
     match headline::result(member) {
-        Some(result) if !verdict_is_title(part) => format!("{}: {result}", chart::isolated(&member.job.name)),
-        _ => verdict_of(member),
+        Some(result) => format!("{}: {doubt}{result}", chart::isolated(&member.job.name)),
+        None => verdict_of(member),
     }
 }
 
 /// Whether the headline of a page of this part alone is its verdict.
 pub(super) fn verdict_is_title(part: &Part<'_>) -> bool {
-    severity(part) == Severity::Distrust || part.members.iter().all(|member| headline::result(member).is_none())
+    part.members.iter().all(|member| headline::result(member).is_none())
 }
 
 fn verdict_of(member: &Member<'_>) -> String {

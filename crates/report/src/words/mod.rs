@@ -173,6 +173,7 @@ fn statement(finding: &Finding, about: About<'_>) -> String {
         Code::DeviceFlat => run::device_flat(figures),
         Code::QueueFull => run::queue_full(figures),
         Code::DepthBound | Code::DeviceBound | Code::NearKnee => run::probed(finding.code, figures),
+        Code::NotRepeated => run::not_repeated(figures),
         Code::ModelHeldBack => run::model_held_back(finding, figures),
         Code::ModelNotReached => run::model_not_reached(finding, figures),
         Code::RateKept => run::rate_kept(figures),

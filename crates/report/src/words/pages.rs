@@ -363,7 +363,7 @@ fn load(code: Code) -> Entry {
         ),
         Code::Throttled => of(
             "A throttle at work",
-            "most operations are fast, some take 8 ms or more, and next to none anything between",
+            "most operations are fast, some take 8 ms or more, in four pauses or more, and next to none anything between",
             "cgroups and providers hold requests until the next slice of time. Look at `io.max` and at the limits of \
              volume and machine.",
         ),
@@ -398,6 +398,11 @@ fn load(code: Code) -> Entry {
             "The device was the limit",
             "`--probe`: twice the depth gave at most 1.1 times the operations",
             "What the device does in a second is all there is; whatever more waits, waits longer.",
+        ),
+        Code::NotRepeated => of(
+            "The result does not repeat",
+            "`--probe`: the depth of the run, measured again, gave 20 % fewer operations or 25 % more",
+            "What differs between two runs of one depth says nothing of another depth.",
         ),
         Code::NearKnee => of(
             "Near the knee",

@@ -374,6 +374,19 @@ pub(super) fn probed(code: Code, figures: &Figures<'_>) -> String {
     }
 }
 
+/// The same depth a moment later gave something else.
+pub(super) fn not_repeated(figures: &Figures<'_>) -> String {
+    format!(
+        "The result does not repeat: {} IOPS in the run, {} at the same depth right after it (iodepth={} between them \
+         gave {}). Something else used the device or the processors, or the device had credits or a cache to use up. \
+         Run it longer, with nothing else running.",
+        figures.count(Quantity::Iops),
+        figures.count(Quantity::AgainIops),
+        figures.whole(Quantity::ProbeDepth),
+        figures.count(Quantity::ProbeIops)
+    )
+}
+
 pub(super) fn rate_kept(figures: &Figures<'_>) -> String {
     let rate = if figures.has(Quantity::ByteRateAsked) {
         format!("{}/s", figures.bytes(Quantity::ByteRateReached))

@@ -41,7 +41,7 @@ pub(crate) fn job(name: &str, seconds: u64) -> JobResult {
         service: latency(ios),
         ..DirectionResult::default()
     };
-    let series = Series { width_ns: 1_000_000_000, intervals: (0..seconds).map(interval).collect() };
+    let series = Series { width_ns: 1_000_000_000, pace_ns: 0, intervals: (0..seconds).map(interval).collect() };
     let result = Measured { read, series, runtime_ns: seconds * 1_000_000_000, workers: 1, ..Measured::default() };
     let size = Sizes { min: 4096, max: 4096 };
     let declared = Declared {

@@ -150,6 +150,16 @@ impl Canvas<'_> {
     }
 }
 
+/// The first of several forms of a text that fits into so many letters; of the last one what fits.
+pub(super) fn fitting(room: usize, forms: &[String]) -> String {
+    let fits = |form: &&String| form.chars().count() <= room;
+    match (forms.iter().find(fits), forms.last()) {
+        (Some(form), _) => form.clone(),
+        (None, Some(last)) if room > 0 => last.chars().take(room - 1).chain(['…']).collect(),
+        (None, _) => String::new(),
+    }
+}
+
 /// The rows of an area from one on, at most so many.
 pub(super) fn rows(area: Rect, from: u16, height: u16) -> Rect {
     let from = from.min(area.height);

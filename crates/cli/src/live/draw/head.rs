@@ -3,40 +3,62 @@
 use ratatui_core::layout::Rect;
 use units::count;
 
-use super::canvas::{Canvas, Palette, rows};
+use super::canvas::{Canvas, Palette, fitting, rows};
 use super::{KINDS, View, clock, latency, rate, state};
+use crate::scope::JobFacts;
 
 /// What it is, and below how far it is.
 pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
-    let what = what(view);
     let column =
         canvas.line(area, 0, &[(" ", Palette::faint()), (view.title, Palette::strong()), ("  ", Palette::faint())]);
     let column = canvas.text(area, column, 0, view.lead, Palette::strong());
     let (word, style) =
         if view.paused { ("display paused", canvas.palette.odd()) } else { state(canvas, view.track().state) };
-    let room = Rect { width: area.width.saturating_sub(word.len() as u16 + 3), ..area };
-    canvas.text(room, column, 0, &what, ratatui_core::style::Style::new());
+    let room = area.width.saturating_sub(column + word.len() as u16 + 3);
+    canvas.text(area, column, 0, &what(view, usize::from(room)), ratatui_core::style::Style::new());
     canvas.right(area, 0, 0, &format!("{word} "), style);
     progress(canvas, rows(area, 1, 1), view);
 }
 
-/// What the chosen job does, or the one there is, or how many there are.
-fn what(view: &View<'_>) -> String {
-    let one = view.chosen.or((view.jobs.len() == 1).then_some(0)).and_then(|index| view.jobs.get(index));
-    match one {
-        Some((facts, _)) => {
-            let workers = if facts.workers.len() > 1 { format!(" by {}", facts.workers.len()) } else { String::new() };
-            format!(
-                "{} · {} · {} · depth {}{workers} · {}",
-                facts.name, facts.load, facts.engine, facts.depth, facts.target
-            )
+/// What the chosen job does, or all of them together, in at most `room` letters.
+fn what(view: &View<'_>, room: usize) -> String {
+    let shown: Vec<&JobFacts> = match view.chosen.and_then(|index| view.jobs.get(index)) {
+        Some((facts, _)) => vec![*facts],
+        None => view.jobs.iter().map(|(facts, _)| *facts).collect(),
+    };
+    let Some(first) = shown.first() else { return "about to begin".to_owned() };
+    let name = if shown.len() == 1 { first.name.clone() } else { format!("{} jobs", shown.len()) };
+    let loads = distinct(shown.iter().map(|facts| facts.load.as_str()));
+    let engines = distinct(shown.iter().map(|facts| facts.engine));
+    let depth: u32 = shown.iter().map(|facts| facts.depth).sum();
+    let workers: usize = shown.iter().map(|facts| facts.workers.len()).sum();
+    let by = if workers > 1 { format!(" by {workers}") } else { String::new() };
+    let targets = distinct(shown.iter().map(|facts| facts.target.as_str()));
+    let file = |facts: &&JobFacts| facts.target.rsplit('/').next().unwrap_or_default().to_owned();
+    let files = distinct(shown.iter().map(file).collect::<Vec<_>>().iter().map(String::as_str));
+    // What is known anyway goes first: the folder, the target, the engine.
+    let depth = format!("depth {depth}{by}");
+    let forms = [
+        vec![&name, &loads, &engines, &depth, &targets],
+        vec![&name, &loads, &engines, &depth, &files],
+        vec![&name, &loads, &engines, &depth],
+        vec![&name, &loads, &depth],
+        vec![&name, &loads],
+    ];
+    fitting(room, &forms.map(|form| form.into_iter().map(String::as_str).collect::<Vec<_>>().join(" · ")))
+}
+
+/// The different ones of several words, two of which are named.
+fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut named: Vec<&str> = Vec::new();
+    words.for_each(|word| {
+        if !named.contains(&word) {
+            named.push(word);
         }
-        None if view.jobs.is_empty() => "about to begin".to_owned(),
-        None => {
-            let workers: usize = view.jobs.iter().map(|(facts, _)| facts.workers.len()).sum();
-            format!("{} jobs, {workers} workers", view.jobs.len())
-        }
-    }
+    });
+    let more = if named.len() > 2 { ", …" } else { "" };
+    named.truncate(2);
+    named.join(", ") + more
 }
 
 fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {

@@ -5,7 +5,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use units::{Nanos, count};
 
-use super::canvas::{Canvas, Palette, beside, columns, rows, stacked};
+use super::canvas::{Canvas, Palette, beside, columns, fitting, rows, stacked};
 use super::graph::{self, Scale, dots, step};
 use super::{KINDS, TAILS, View, latency as text_of, rate, round, span};
 use crate::live::history::{Join, Point};
@@ -144,7 +144,10 @@ fn bars(canvas: &mut Canvas<'_>, area: Rect, (name, histogram): (&str, &Histogra
         canvas.text(area, 1, 1, "nothing is counted", Palette::faint());
         return;
     }
-    canvas.text(area, column, 0, &format!("{} operations", count(total as f64)), Palette::faint());
+    let total_text = count(total as f64);
+    let forms = [format!("{total_text} operations"), format!("{total_text} ops"), total_text];
+    let room = usize::from(area.width.saturating_sub(column + 1));
+    canvas.text(area, column, 0, &fitting(room, &forms), Palette::faint());
     let classes = classes(histogram, usize::from(area.height.saturating_sub(1)));
     let most = classes.iter().map(|(_, n)| *n).max().unwrap_or(1).max(1);
     for (row, (bound, n)) in (1..).zip(&classes) {
@@ -167,7 +170,9 @@ fn bars(canvas: &mut Canvas<'_>, area: Rect, (name, histogram): (&str, &Histogra
 fn classes(histogram: &Histogram, rows: usize) -> Vec<(u64, u64)> {
     let values: Vec<(u64, u64)> = histogram.buckets().map(|(bucket, n)| (value_of(bucket), n)).collect();
     let (Some((least, _)), Some((most, _))) = (values.first(), values.last()) else { return Vec::new() };
-    let all: Vec<u64> = bounds(*least, *most);
+    let forms = STEPS.map(|steps| bounds(*least, *most, steps));
+    let [.., coarsest] = &forms;
+    let all = forms.iter().find(|bounds| bounds.len() <= rows).unwrap_or(coarsest);
     // The slowest are what matters: where there are too many classes, the fastest share one.
     let shown = &all[all.len().saturating_sub(rows)..];
     let mut classes: Vec<(u64, u64)> = shown.iter().map(|bound| (*bound, 0)).collect();
@@ -179,11 +184,13 @@ fn classes(histogram: &Histogram, rows: usize) -> Vec<(u64, u64)> {
     classes
 }
 
+/// What a power of ten is divided into, the finest first.
+const STEPS: [&[f64]; 4] = [&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0], &[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
+
 /// Powers of ten and what lies between them: as many as hold a range.
-fn bounds(least: u64, most: u64) -> Vec<u64> {
-    let steps = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
+fn bounds(least: u64, most: u64, steps: &[f64]) -> Vec<u64> {
     let powers = (0..11).map(|power| 10_f64.powi(power));
-    let all: Vec<u64> = powers.flat_map(|power| steps.map(|step| (step * power).ceil() as u64)).collect();
+    let all: Vec<u64> = powers.flat_map(|power| steps.iter().map(move |step| (step * power).ceil() as u64)).collect();
     let first = all.iter().position(|bound| *bound >= least).unwrap_or(all.len() - 1);
     let last = all.iter().position(|bound| *bound >= most).unwrap_or(all.len() - 1);
     let mut bounds = all[first..=last.max(first)].to_vec();
@@ -210,6 +217,7 @@ mod tests {
             assert_eq!(classes.iter().map(|(_, n)| n).sum::<u64>(), 100, "{rows} rows: {classes:?}");
         }
         assert_eq!(classes(&histogram, 40).last(), Some(&(10_000_000, 1)));
+        assert_eq!(classes(&histogram, 4), [(300_000, 99), (1_000_000, 0), (3_000_000, 0), (10_000_000, 1)]);
         assert_eq!(classes(&Histogram::default(), 9), []);
         let mut slow = Histogram::default();
         slow.add(u64::MAX, 3);

@@ -4,7 +4,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use units::{count, percent, significant};
 
-use super::canvas::{Canvas, Palette, rows};
+use super::canvas::{Canvas, Palette, fitting, rows};
 use super::{View, clock};
 use crate::live::sampler::LimitNow;
 
@@ -20,7 +20,7 @@ pub(super) fn width(area: Rect) -> u16 {
 /// How many lines it has.
 pub(super) fn lines(view: &View<'_>) -> usize {
     let credits = view.limits.iter().filter(|limit| limit.credits.is_some()).count();
-    3 + view.limits.len().min(6) + credits + view.notes.len().min(4)
+    3 + view.limits.len().min(6) + credits + 2 * view.notes.len().min(4)
 }
 
 /// Everything that is to be said, the most important first.
@@ -30,19 +30,38 @@ pub(super) fn side(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
     }
     let inside = canvas.frame(area, if view.limits.is_empty() { "generator" } else { "limits" });
     let mut row = 0;
+    let room = usize::from(inside.width.saturating_sub(2));
     for note in view.notes.iter().rev().take(4) {
-        canvas.text(inside, 1, row, note, canvas.palette.bad());
-        row += 1;
+        for line in wrapped(note, room) {
+            canvas.text(inside, 1, row, &line, canvas.palette.bad());
+            row += 1;
+        }
     }
     if !view.limits.is_empty() {
         row = verdict(canvas, inside, row, view);
+        let longest = view.limits.iter().map(|limit| limit.name.chars().count()).max().unwrap_or(0);
+        // Beside the name there is a bar, and how much is used.
+        let name = (longest as u16 + 1).min(inside.width.saturating_sub(11)).min(28);
         for limit in view.limits {
             if row + 2 < inside.height {
-                row += self::limit(canvas, rows(inside, row, 2), limit);
+                row += self::limit(canvas, rows(inside, row, 2), name, limit);
             }
         }
     }
     generator(canvas, inside, row, view);
+}
+
+/// A text in two lines at most.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let cut = |text: &str| fitting(room, &[text.to_owned()]);
+    if text.chars().count() <= room {
+        return vec![text.to_owned()];
+    }
+    let end = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at + 1);
+    match text.get(..end).and_then(|head| head.rfind(' ')) {
+        Some(space) => vec![text[..space].to_owned(), cut(&text[space + 1..])],
+        None => vec![cut(text)],
+    }
 }
 
 /// Which limit holds most operations back, if one does.
@@ -57,18 +76,22 @@ fn verdict(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &View<'_>) -> 
 }
 
 /// Its name and how much of it is used; in a second line what is left of its credits. Returns how many lines it took.
-fn limit(canvas: &mut Canvas<'_>, area: Rect, limit: &LimitNow) -> u16 {
-    let name = (area.width / 2).min(28);
-    canvas.text(Rect { width: name, ..area }, 1, 0, &limit.name, Style::new());
+fn limit(canvas: &mut Canvas<'_>, area: Rect, name: u16, limit: &LimitNow) -> u16 {
+    let room = usize::from(name.saturating_sub(1));
+    canvas.text(area, 1, 0, &fitting(room, std::slice::from_ref(&limit.name)), Style::new());
     let style = if limit.used > 0.95 { canvas.palette.odd() } else { canvas.palette.good() };
     let used = format!("{:>5.0} % ", 100.0 * limit.used);
     let width = area.width.saturating_sub(name + 1 + used.len() as u16);
     canvas.bar(area, name + 1, 0, (width, limit.used), style);
     canvas.right(area, name, 0, &used, Style::new());
     let Some((share, lasts)) = limit.credits else { return 1 };
-    let lasts = lasts.map_or_else(String::new, |lasts| format!(", empty in {}", clock(lasts)));
     let style = if share < 0.1 { canvas.palette.odd() } else { Palette::faint() };
-    canvas.text(area, 3, 1, &format!("credits {}{lasts}", percent(share)), style);
+    let left = format!("credits {}", percent(share));
+    let forms = match lasts.map(clock) {
+        Some(lasts) => vec![format!("{left}, empty in {lasts}"), format!("credits empty in {lasts}")],
+        None => vec![left],
+    };
+    canvas.text(area, 3, 1, &fitting(usize::from(area.width.saturating_sub(3)), &forms), style);
     2
 }
 
@@ -86,7 +109,9 @@ fn generator(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &View<'_>) {
         canvas.right(inside, 0, row, &format!("{} errors ", count(now.errors as f64)), canvas.palette.bad());
     }
     if let Some((p50, p99)) = now.lateness {
-        canvas.text(inside, 1, row + 1, &format!("late by p50 {p50}, p99 {p99}"), Style::new());
+        let forms = [format!("late by p50 {p50}, p99 {p99}"), format!("late by p99 {p99}")];
+        let text = fitting(usize::from(inside.width.saturating_sub(1)), &forms);
+        canvas.text(inside, 1, row + 1, &text, Style::new());
     }
     let workers: usize = view.jobs.iter().map(|(facts, _)| facts.workers.len()).sum();
     let row = row + 1 + u16::from(now.lateness.is_some());

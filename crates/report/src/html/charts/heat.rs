@@ -1,6 +1,6 @@
 //! Where latencies lay over time: the darker, the more of them.
 
-use record::{Block, LatencyStats, bucket_range_ns};
+use record::{Block, Kind, LatencyStats, bucket_range_ns};
 
 use super::super::figure::{Figure, Key, picture};
 use super::super::part::{Member, Part};
@@ -32,12 +32,12 @@ pub(in super::super) fn maps(part: &Part<'_>) -> Vec<Figure> {
 
 fn map(part: &Part<'_>, member: &Member<'_>) -> Option<Figure> {
     let blocks = &member.job.result.blocks;
-    let columns = columns(blocks, part.budget.columns);
+    let columns = columns(blocks, &Kind::ALL, part.budget.columns);
     let end = columns.last().filter(|_| columns.len() >= COLUMNS_MIN)?.to_ns;
     let ends = columns.iter().flat_map(|column| [column.latency.min_ns as f64, column.latency.max_ns as f64]);
     let x = Axis::time_to(end as f64);
     let y = Axis::new(Scale::around(ends.collect::<Vec<_>>().into_iter()), 6, time);
-    let coarse = self::columns(blocks, part.budget.rows);
+    let coarse = self::columns(blocks, &Kind::ALL, part.budget.rows);
     let picture = picture(&format!("Latency heat map of {}", part.called()), &x, &y, |frame, out| {
         shades(out, frame, &columns);
         frame.axes(out);
@@ -56,9 +56,9 @@ fn map(part: &Part<'_>, member: &Member<'_>) -> Option<Figure> {
     Some(Figure { title, note: format!("{note}{of}"), legend, picture, table: table(&coarse), wide: false })
 }
 
-/// The blocks that something happened in, neighbours joined until there are no more than `most`. What is left over at the
+/// What blocks counted of some kinds, neighbours joined until there are no more than `most`. What is left over at the
 /// end belongs to the last whole one: the few operations of a moment make no percentile.
-pub(super) fn columns(blocks: &[Block], most: u64) -> Vec<Column> {
+pub(super) fn columns(blocks: &[Block], kinds: &[Kind], most: u64) -> Vec<Column> {
     let each = blocks.len().div_ceil(most.max(1) as usize).max(1);
     let start = |block: usize| if block == 0 { 0 } else { blocks[block - 1].end_ns };
     let mut ends: Vec<usize> = (1..=blocks.len()).filter(|end| end % each == 0 || *end == blocks.len()).collect();
@@ -70,7 +70,7 @@ pub(super) fn columns(blocks: &[Block], most: u64) -> Vec<Column> {
     }
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let column = |(from, to): (usize, usize)| {
-        let latency = LatencyStats::of_blocks(&blocks[from..to]);
+        let latency = LatencyStats::of_blocks(&blocks[from..to], kinds);
         (latency.count > 0).then(|| Column { from_ns: start(from), to_ns: blocks[to - 1].end_ns, latency })
     };
     starts.zip(ends.iter().copied()).filter_map(column).collect()

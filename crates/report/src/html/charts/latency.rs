@@ -1,22 +1,44 @@
 //! Latency over time.
 
-use record::{Block, Stretch};
+use record::{Kind, Stretch};
 
 use super::super::figure::{Figure, Look};
 use super::super::part::{Member, Part};
 use super::heat::{Column, columns};
 use super::timeline::{Line, Piece, Quantity, Words, timeline};
 
-/// Mean, 99th percentile and greatest service time.
+/// The median and p99 of each kind of operation where there are several, else mean, p99 and the slowest operation.
 pub(in super::super) fn over_time(part: &Part<'_>) -> Option<Figure> {
-    let lines: Vec<Line> = part.members.iter().flat_map(|member| lines(part, member)).collect();
-    let note =
-        "From submission to completion, on a logarithmic scale: the mean, p99, and the slowest single operation.";
-    let words = Words { title: "Latency over time", note: note.to_owned(), quantity: Quantity::Latency };
-    timeline(part, words, &lines)
+    let due = part.flows().any(|(_, _, result)| result.response.count > 0);
+    let (lines, note): (Vec<Line>, _) = if of_kinds(part) {
+        let since = if due { "when it was due" } else { "its submission" };
+        let note = format!("The time of an operation from {since} to its completion: the median, and dashed p99.");
+        (part.members.iter().flat_map(|member| kinds(part, member)).collect(), note)
+    } else {
+        let note = "From submission to completion: the mean, p99, and the slowest single operation.";
+        let due = if due { " p99 is from when an operation was due." } else { "" };
+        (part.members.iter().flat_map(|member| whole(part, member)).collect(), format!("{note}{due}"))
+    };
+    let note = format!("{note} The scale is logarithmic.");
+    timeline(part, Words { title: "Latency over time", note, quantity: Quantity::Latency }, &lines)
 }
 
-fn lines(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
+/// Whether kinds of operations are told apart: in one run that did several and kept the latencies of each.
+fn of_kinds(part: &Part<'_>) -> bool {
+    let told = |member: &Member<'_>| member.kinds().count() > 1 && !member.job.result.blocks.is_empty();
+    !part.is_overlay() && part.members.iter().all(told)
+}
+
+fn kinds(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
+    let of = |kind: Kind, percent, name, dash| {
+        let look = Look { colour: kind as usize, dash };
+        percentile(part, member, &[kind], percent, (format!("{} {name}", kind.name()), look))
+    };
+    let both = |(kind, _)| [of(kind, 50.0, "p50", 0), of(kind, 99.0, "p99", 1)];
+    member.kinds().flat_map(both).collect()
+}
+
+fn whole(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
     let colour = if part.is_overlay() { member.number } else { 0 };
     let of = |name, dash, read: fn(&Stretch) -> Option<f64>| {
         let course = |stretch_ns| member.job.result.course(stretch_ns);
@@ -25,21 +47,23 @@ fn lines(part: &Part<'_>, member: &Member<'_>) -> Vec<Line> {
     };
     let longest = |stretch: &Stretch| (stretch.service_max_ns > 0).then_some(stretch.service_max_ns as f64);
     let mean = of("mean", 0, |stretch| stretch.service_mean_ns);
-    let p99 = Line {
-        name: part.whose(member, "p99"),
-        look: Look { colour, dash: 1 },
-        faint: false,
-        fine: p99(&member.job.result.blocks, part.budget.columns),
-        coarse: p99(&member.job.result.blocks, part.budget.rows),
-    };
+    let p99 = percentile(part, member, &Kind::ALL, 99.0, (part.whose(member, "p99"), Look { colour, dash: 1 }));
     vec![mean, p99, of("slowest", 2, longest)]
 }
 
-/// The 99th percentile of the blocks of time that the record keeps, neighbours joined until there are no more than `most`.
-fn p99(blocks: &[Block], most: u64) -> Vec<Piece> {
+/// A percentile of the blocks of time that the record keeps.
+fn percentile(
+    part: &Part<'_>,
+    member: &Member<'_>,
+    kinds: &[Kind],
+    percent: f64,
+    (name, look): (String, Look),
+) -> Line {
     let piece = |column: &Column| {
-        let value = column.latency.percentile_ns(99.0)? as f64;
+        let value = column.latency.percentile_ns(percent)? as f64;
         Some(Piece { from_ns: column.from_ns, to_ns: column.to_ns, value, ends: None })
     };
-    columns(blocks, most).iter().filter_map(piece).collect()
+    let pieces = |most| columns(&member.job.result.blocks, kinds, most).iter().filter_map(piece).collect();
+    let (fine, coarse) = (pieces(part.budget.columns), pieces(part.budget.rows));
+    Line { name, look, faint: false, fine, coarse }
 }

@@ -5,7 +5,7 @@ use record::Stretch;
 use super::super::figure::{Figure, Key, Look, picture};
 use super::super::part::{Budget, Part};
 use super::super::table::Table;
-use crate::chart::{Axis, Scale, bytes_per_second, elapsed, short_count, time};
+use crate::chart::{Axis, Scale, bytes_per_second, short_count, time};
 
 /// What a line is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,18 +164,20 @@ fn table(words: &Words, lines: &[&Line]) -> Table {
     table
 }
 
-/// `0:10 to 0:20`, `1:30:00 to 1:40:00`; fractions of seconds as such.
+/// `0:10 to 0:20`, `1:30:00 to 1:40:00`, `0:01.5 to 0:02`.
 fn span(piece: &Piece) -> String {
     format!("{} to {}", clock(piece.from_ns), clock(piece.to_ns))
 }
 
 /// An instant as a clock shows it.
 pub(super) fn clock(ns: u64) -> String {
-    let seconds = ns / 1_000_000_000;
-    match (ns % 1_000_000_000, seconds) {
-        (1.., 0..600) => elapsed(ns as f64),
-        (_, 0..3_600) => format!("{}:{:02}", seconds / 60, seconds % 60),
-        _ => format!("{}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
+    let ms = (ns + 500_000) / 1_000_000;
+    let seconds = ms / 1_000;
+    let fraction = format!(".{:03}", ms % 1_000);
+    let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
+    match seconds {
+        0..3_600 => format!("{}:{:02}{fraction}", seconds / 60, seconds % 60),
+        _ => format!("{}:{:02}:{:02}{fraction}", seconds / 3_600, seconds / 60 % 60, seconds % 60),
     }
 }
 
@@ -193,8 +195,8 @@ mod tests {
     #[test]
     fn instants_are_read_off_a_clock() {
         assert_eq!(
-            [0, 90_000_000_000, 5_400_000_000_000, 1_500_000_000].map(clock),
-            ["0:00", "1:30", "1:30:00", "1.5 s"]
+            [0, 90_000_000_000, 5_400_000_000_000, 1_500_000_000, 31_250_000].map(clock),
+            ["0:00", "1:30", "1:30:00", "0:01.5", "0:00.031"]
         );
     }
 }
