@@ -32,6 +32,19 @@ fn equal_times_at_a_steady_pace_are_a_limiters_mark() {
     assert_eq!(verdict(&run).headline.code, Code::QueueFull);
 }
 
+/// On 4 in flight of 1,527 operations a single pause of the host for 90 ms was reported as a limiter.
+#[test]
+fn a_single_pause_of_the_host_is_no_throttle() {
+    let slow = |pauses: u64| {
+        let mut run = queue_full(4, 25_000_000);
+        let service = &mut run.jobs[0].result.read.service;
+        service.buckets.push((loads::meter_bucket(250_000_000), 4 * pauses));
+        service.count += 4 * pauses;
+        finding(&run, Code::Throttled).is_some()
+    };
+    assert_eq!([1, 3, 4, 30].map(slow), [false, false, true, true]);
+}
+
 /// `group_reporting` described two unlike jobs by one of them, and advised a depth for it.
 #[test]
 fn unlike_jobs_in_one_result_get_no_advice_for_one_of_them() {

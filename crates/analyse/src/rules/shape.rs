@@ -75,17 +75,22 @@ fn not_steady(seen: &Observation) -> Option<Finding> {
 }
 
 /// Two groups of operations with nothing between them, the slow ones as late as a throttle's slices are long: the
-/// kernel's `blk-throttle` and the like hold operations until the next slice of 100 ms or so.
+/// kernel's `blk-throttle` and the like hold operations until the next slice of 100 ms or so. One slice delays as many
+/// operations as are in flight; as few as one pause of the host explains are none.
 pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
     /// Slices are longer than this, and no healthy device takes as long.
     const SLICE_NS: u64 = 8_000_000;
     const MOST: f64 = 0.5;
     const SOME: f64 = 0.002;
+    /// In so many slices at least.
+    const SLICES: u64 = 4;
     let service = &facts.result().kind(facts.main_kind()).service;
     let (fast, slow) = two_modes(service)?;
     let counted = service.count as f64;
     let (fast_share, slow_share) = (fast.count as f64 / counted, slow.count as f64 / counted);
-    (facts.has_device() && fast_share >= MOST && slow_share >= SOME && slow.median_ns >= SLICE_NS).then(|| {
+    let again_and_again = slow.count >= SLICES * facts.declared().in_flight_asked.max(1);
+    let slices = slow_share >= SOME && slow.median_ns >= SLICE_NS && again_and_again;
+    (facts.has_device() && fast_share >= MOST && slices).then(|| {
         Finding::new(Code::Throttled, Severity::Advice)
             .with(Quantity::FastMode, fast.median_ns as f64, Source::Histogram)
             .with(Quantity::SlowMode, slow.median_ns as f64, Source::Histogram)
