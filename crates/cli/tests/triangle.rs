@@ -127,6 +127,7 @@ fn agree(name: &str, volume: &str) {
             let measured = format!("{volume} at {depth}: {apart:?}, {host:?}");
             match apart {
                 none if none.is_empty() => Ok(()),
+                _ if !host.are_prompt() => Err(Miss::Host(measured)),
                 _ if differences(depth, served, simulated, host).is_empty() => Err(Miss::Host(measured)),
                 _ => Err(Miss::Failed(measured)),
             }

@@ -82,6 +82,16 @@ pub(crate) struct WakeUps {
 
 impl WakeUps {
     const PAUSE: Duration = Duration::from_micros(500);
+    /// Of an idle virtual machine: 90 to 105 us, the timer slack of 50 us included.
+    const MEAN_US: f64 = 120.0;
+    /// Of an idle virtual machine: 150 to 220 us.
+    const P99_US: f64 = 400.0;
+
+    /// Whether they are as prompt as those of an idle host. Where they are not, the lateness differs from one wait to
+    /// the next, and no subtraction makes a comparison of fast replies decide anything.
+    pub(crate) fn are_prompt(self) -> bool {
+        self.mean_us <= Self::MEAN_US && self.p99_us <= Self::P99_US
+    }
 
     /// Those while `work` is done.
     pub(crate) fn during<T>(work: impl FnOnce() -> T) -> (T, Self) {
@@ -168,6 +178,13 @@ mod tests {
     fn an_attempt_that_succeeds_decides_on_any_host() {
         let mut outcomes = [Err("late".to_owned()), Ok(())].into_iter();
         assert_eq!(decide(|| outcomes.next().expect("two are enough"), |_| 2.0), Decision::Passed);
+    }
+
+    #[test]
+    fn late_wake_ups_disqualify_a_host() {
+        assert!(WakeUps { mean_us: 95.0, p99_us: 200.0 }.are_prompt());
+        assert!(!WakeUps { mean_us: 128.6, p99_us: 555.8 }.are_prompt());
+        assert!(!WakeUps { mean_us: 95.0, p99_us: 1_500.0 }.are_prompt());
     }
 
     #[test]
