@@ -10,7 +10,7 @@ use engine::gate::Gate;
 
 use crate::argv;
 use crate::exit::Exit;
-use crate::safety;
+use crate::runners;
 
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, about = "What can this volume do, why am I not getting it, what should I change?")]
@@ -215,7 +215,7 @@ pub(crate) struct Conduct {
 impl Conduct {
     /// The write gate, with what is permitted.
     pub(crate) fn gate(&self) -> Arc<Gate> {
-        safety::gate(&self.allow_destroy, &self.allow_overwrite)
+        runners::gate(&self.allow_destroy, &self.allow_overwrite)
     }
 
     /// Whether it is kept; `FATHOM_NO_RECORD` says no for all runs.

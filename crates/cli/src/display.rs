@@ -5,16 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use analyse::analyse;
+use job::Plan;
 use record::Run;
 use report::{Event, progress};
-use units::Nanos;
+use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
 
 use crate::args::Progress;
-use crate::board::Board;
 use crate::events::Events;
-use crate::measure::{Request, Show};
 use crate::onlookers::{Invited, Onlookers};
-use crate::overseer::Moment;
 use crate::scope::Scope;
 use crate::terminal::{Terminal, tell, tell_over};
 
@@ -131,9 +129,9 @@ impl Display {
     }
 }
 
-impl Show for Display {
-    fn begin(&mut self, request: &Request<'_>, board: &Arc<Board>) {
-        self.scope().into_iter().for_each(|scope| scope.begin(request, board));
+impl Observer for Display {
+    fn begin(&mut self, plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) {
+        self.scope().into_iter().for_each(|scope| scope.begin(plan, workers, counters));
     }
 
     fn note(&mut self, text: &str) {
@@ -149,17 +147,17 @@ impl Show for Display {
         }
     }
 
-    fn progress(&mut self, moment: &Moment) {
-        self.events.progress(moment);
-        self.scope().into_iter().for_each(|scope| scope.progress(moment));
+    fn progress(&mut self, now: &RunProgress) {
+        self.events.progress(now);
+        self.scope().into_iter().for_each(|scope| scope.progress(now));
         self.show(&progress::line(&progress::Progress {
-            fraction: moment.fraction,
-            elapsed: nanos(moment.elapsed),
-            eta: moment.eta.map(nanos),
-            reads_back: moment.reads_back,
-            iops: moment.iops.iter().sum(),
-            bytes_per_second: moment.bytes_per_second.iter().sum(),
-            errors: moment.errors,
+            fraction: now.fraction,
+            elapsed: now.elapsed,
+            eta: now.eta,
+            reads_back: now.reads_back,
+            iops: now.iops.iter().sum(),
+            bytes_per_second: now.bytes_per_second.iter().sum(),
+            errors: now.errors,
         }));
     }
 
@@ -172,24 +170,20 @@ impl Show for Display {
 /// Shows the making of files alone: of a run that is one of many.
 pub(crate) struct OnlyLayout<'a>(&'a mut Display);
 
-impl Show for OnlyLayout<'_> {
-    fn begin(&mut self, request: &Request<'_>, board: &Arc<Board>) {
-        self.0.begin(request, board);
+impl Observer for OnlyLayout<'_> {
+    fn begin(&mut self, plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) {
+        self.0.begin(plan, workers, counters);
     }
 
     fn layout(&mut self, path: &Path, written: u64, total: u64) {
         self.0.layout(path, written, total);
     }
 
-    fn progress(&mut self, moment: &Moment) {
-        self.0.scope().into_iter().for_each(|scope| scope.progress(moment));
+    fn progress(&mut self, now: &RunProgress) {
+        self.0.scope().into_iter().for_each(|scope| scope.progress(now));
     }
 
     fn status(&mut self, run: &Run) {
         self.0.status(run);
     }
-}
-
-fn nanos(duration: Duration) -> Nanos {
-    Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -5,21 +5,20 @@ use std::path::Path;
 
 use drive::FailureCause;
 use engine::gate::{Existing, create_output};
+use runner::{WorkerPlan, WorkerResult};
 
-use crate::members::Member;
 use crate::terminal::why;
-use crate::worker::Finished;
 
 /// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` into `directory` for each damaged block that was kept, and
 /// `FILE.OFFSET.hdr_fail` alone for one without a good header, as fio does. Returns what could not be written.
-pub(crate) fn write(directory: &Path, members: &[Member], finished: &[Finished]) -> Vec<String> {
+pub(crate) fn write(directory: &Path, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<String> {
     let mut problems = Vec::new();
     for one in finished {
         for failure in &one.failures {
             let (Some(damaged), FailureCause::Mismatch(mismatch)) = (&failure.damaged, &failure.cause) else {
                 continue;
             };
-            let path = members[one.number].files.files.get(failure.decision.file as usize).map(|file| &file.path);
+            let path = workers[one.number].files.files.get(failure.decision.file as usize).map(|file| &file.path);
             let name = path.and_then(|path| Path::new(path).file_name()).unwrap_or_default().to_string_lossy();
             let both = [("received", &damaged.found), ("expected", &damaged.expected)];
             let header = [("hdr_fail", &damaged.found)];

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use engine::gate::{Existing, create_output};
 use report::Event;
+use runner::RunProgress;
 
-use crate::overseer::Moment;
+use units::Nanos;
+
 use crate::terminal::why;
 
 /// How often progress is told.
@@ -57,19 +59,19 @@ impl Events {
     }
 
     /// Tells how far the run is, about once a second.
-    pub(crate) fn progress(&mut self, moment: &Moment) {
+    pub(crate) fn progress(&mut self, progress: &RunProgress) {
         if self.last.is_some_and(|last| last.elapsed() < EVERY) {
             return;
         }
         self.last = Some(Instant::now());
         self.tell(&Event::Progress {
-            elapsed_s: moment.elapsed.as_secs_f64(),
-            fraction: moment.fraction,
-            eta_s: moment.eta.map(|eta| eta.as_secs_f64()),
-            ios: moment.totals.ios.iter().sum(),
-            iops: moment.iops.iter().sum(),
-            bytes_per_second: moment.bytes_per_second,
-            errors: moment.errors,
+            elapsed_s: progress.elapsed.secs_f64(),
+            fraction: progress.fraction,
+            eta_s: progress.eta.map(Nanos::secs_f64),
+            ios: progress.totals.ios.iter().sum(),
+            iops: progress.iops.iter().sum(),
+            bytes_per_second: progress.bytes_per_second,
+            errors: progress.errors,
         });
     }
 

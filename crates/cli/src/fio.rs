@@ -4,32 +4,24 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use engine::files::Layout;
-use engine::gate::{Existing, Gate, create_output};
+use engine::gate::{Existing, create_output};
 use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
-use meter::Widths;
 use record::Run;
 use report::fio::{self, Format, Options, Terse, Version};
 use report::progress::{FioProgress, fio_line};
-use workload::Operations;
+use runner::{Observer, RunOptions, RunProgress, Runner, WorkerPlan, requested};
 
 use crate::aggregate::AggregateLog;
 use crate::argv;
 use crate::exit::Exit;
-use crate::measure::{self, Request, Show};
-use crate::members::{self, HostGround, Member};
 use crate::outputs;
-use crate::overseer::Moment;
-use crate::results;
-use crate::run::failures;
-use crate::seeds::Seeds;
+use crate::runners::{self, failures};
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::{Terminal, tell, why};
-use crate::{diagnostics, dump, growth, layout, safety};
+use crate::{diagnostics, dump};
 
 /// fio's exit code for whatever is wrong before a run.
 const USAGE: Exit = Exit::Fio(1);
@@ -96,32 +88,33 @@ fn asked_for_words(host: &HostOptions, showcmd: &[String]) -> Option<String> {
 }
 
 fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
-    let seeds = Seeds::new(None);
-    let Some(Prepared { members, layouts, gate }) = prepare(host, plan, seeds) else { return USAGE };
+    let runner = runners::as_fio(host.readonly);
+    let prepared = match runner.prepare(plan, runners::seeds(None)) {
+        Ok(prepared) => prepared,
+        Err(problems) => return refuse_all(problems.iter().map(|problem| problem.message.as_str())),
+    };
+    if let refusals @ [_, ..] = prepared.refusals() {
+        return refuse_all(refusals.iter().map(String::as_str));
+    }
     let mut out = match Out::open(host) {
         Ok(out) => out,
         Err(problem) => return refuse(&problem),
     };
-    let request = Request {
-        plan,
-        dialect: Dialect::Fio,
-        members: &members,
-        layouts: &layouts,
-        seeds,
+    let options = RunOptions {
         command_line: std::iter::once("fio".to_owned()).chain(words.iter().cloned()).collect(),
         status_every: host.status_interval.map(|interval| Duration::from_nanos(interval.get())),
-        intervals: Widths::suited(),
+        ..RunOptions::default()
     };
     let signals = match Signals::install() {
         Ok(signals) => signals,
         Err(error) => return refuse(&format!("cannot listen to signals: {error}")),
     };
-    out.write(&fio::opening(&results::asked(plan, &members), &out.formats, out.options));
-    for (job, files, bytes) in layout::of_each(plan, &members) {
+    let (plan, workers) = (prepared.plan(), prepared.workers());
+    out.write(&fio::opening(&requested(plan, workers), &out.formats, out.options));
+    for (job, files, bytes) in device::layout::of_each(plan, workers) {
         out.write(&fio::laying_out(&plan.jobs[job].name, files, bytes, &out.formats));
     }
-    let measured = match measure::measure(&request, &gate, &signals, &mut Display::new(host, plan, &members, &mut out))
-    {
+    let measured = match prepared.run(&options, &signals, &mut Display::new(host, plan, workers, &mut out)) {
         Ok(measured) => measured,
         Err(error) => {
             let exit = refuse(&error.to_string());
@@ -133,14 +126,14 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     if let Some(Err(problem)) = out.bandwidth.take().map(AggregateLog::finish) {
         out.complain(&problem);
     }
-    let job = |number: usize| &plan.jobs[members[number].job];
-    let failed = measured.finished.iter().filter(|one| one.fails_as_in_fio(job(one.number))).count();
+    let job = |number: usize| &plan.jobs[workers[number].job];
+    let failed = measured.workers.iter().filter(|one| one.fails_as_in_fio(job(one.number))).count();
     let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
-    for problem in dump::write(directory, &members, &measured.finished) {
+    for problem in dump::write(directory, workers, &measured.workers) {
         out.complain(&problem);
     }
     if failed > 0 {
-        for line in failures(plan, &members, &measured.finished) {
+        for line in failures(plan, workers, &measured) {
             out.complain(&line);
         }
     }
@@ -151,35 +144,9 @@ fn measure_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit 
     }
 }
 
-/// What a run begins with.
-struct Prepared {
-    members: Vec<Member>,
-    layouts: Vec<Layout>,
-    gate: Arc<Gate>,
-}
-
-/// The members and what their files have to be, where nothing stands against beginning.
-fn prepare(host: &HostOptions, plan: &Plan, seeds: Seeds) -> Option<Prepared> {
-    let mut problems = Vec::new();
-    for job in plan.jobs.iter().filter(|job| host.readonly && Operations::of(job).changes_data()) {
-        problems.push(format!("job {} writes, and --readonly forbids it", job.name));
-    }
-    let (members, unfit) = members::enlist(plan, Dialect::Fio, seeds, &HostGround::new(Dialect::Fio));
-    for unfit in unfit {
-        problems.push(format!("{}: {}", plan.jobs[unfit.job].name, unfit.error));
-    }
-    let gate = safety::gate_of_fio(plan, &members);
-    problems.extend(safety::check(plan, &members, &gate));
-    let layouts = layout::wanted(plan, &members, seeds);
-    problems.extend(growth::against_no_creation(plan, &members));
-    if host.readonly {
-        problems.extend(growth::against_readonly(&growth::of(&layouts)));
-    }
-    problems.extend(layout::without_room(&layouts));
-    for problem in &problems {
-        refuse(problem);
-    }
-    problems.is_empty().then_some(Prepared { members, layouts, gate })
+fn refuse_all<'a>(problems: impl Iterator<Item = &'a str>) -> Exit {
+    problems.for_each(|problem| tell(&format!("fio: {problem}\n")));
+    USAGE
 }
 
 fn refuse(problem: &str) -> Exit {
@@ -248,24 +215,24 @@ struct Display<'a> {
 }
 
 impl<'a> Display<'a> {
-    fn new(host: &HostOptions, plan: &Plan, members: &[Member], out: &'a mut Out) -> Self {
+    fn new(host: &HostOptions, plan: &Plan, workers: &[WorkerPlan], out: &'a mut Out) -> Self {
         let people = out.formats.contains(&Format::Normal) && out.file.is_none();
         let shows_eta = match host.eta {
             Eta::Always => true,
             Eta::Never => false,
             Eta::Auto => people && Terminal::stdout().interactive,
         };
-        let runs = members.chunk_by(|a, b| letter(plan, a) == letter(plan, b));
+        let runs = workers.chunk_by(|a, b| letter(plan, a) == letter(plan, b));
         let letters = runs.map(|run| (letter(plan, &run[0]), run.len() as u32)).collect();
-        let files = members.iter().map(|member| member.files.files.len() as u32).sum();
+        let files = workers.iter().map(|worker| worker.files.files.len() as u32).sum();
         Self { out, shows_eta, letters, files, shown: 0 }
     }
 }
 
 /// What a worker does, in fio's letters.
-fn letter(plan: &Plan, member: &Member) -> char {
+fn letter(plan: &Plan, worker: &WorkerPlan) -> char {
     use job::Direction;
-    let pattern = &plan.jobs[member.job].pattern;
+    let pattern = &plan.jobs[worker.job].pattern;
     match (pattern.direction, pattern.random) {
         (Direction::Read, false) => 'R',
         (Direction::Read, true) => 'r',
@@ -278,25 +245,23 @@ fn letter(plan: &Plan, member: &Member) -> char {
     }
 }
 
-impl Show for Display<'_> {
-    fn layout(&mut self, _: &Path, _: u64, _: u64) {}
-
-    fn progress(&mut self, moment: &Moment) {
+impl Observer for Display<'_> {
+    fn progress(&mut self, now: &RunProgress) {
         if let Some(log) = &mut self.out.bandwidth {
-            log.see(moment.elapsed, moment.totals.bytes);
+            log.see(now.elapsed.into(), now.totals.bytes);
         }
         if !self.shows_eta {
             return;
         }
         let line = fio_line(&FioProgress {
-            jobs: moment.totals.running as u32,
+            jobs: now.totals.running as u32,
             files: self.files,
             rate: None,
             states: self.letters.clone(),
-            fraction: moment.fraction,
-            bytes_per_second: moment.bytes_per_second.map(|rate| rate as u64),
-            iops: moment.iops.map(|rate| rate as u64),
-            eta_s: moment.eta.map(|eta| eta.as_secs()),
+            fraction: now.fraction,
+            bytes_per_second: now.bytes_per_second.map(|rate| rate as u64),
+            iops: now.iops.map(|rate| rate as u64),
+            eta_s: now.eta.map(|eta| eta.secs_f64() as u64),
         });
         // A line of progress that cannot be shown is no loss; the results after it will tell.
         let _ = outputs::print_over(&format!("{line:width$}", width = self.shown));

@@ -13,10 +13,8 @@ use record::Run;
 use report::Event;
 use store::{Kind, Retention, Store};
 
-use crate::results::tool;
 use crate::run::command_line;
 use crate::terminal;
-use crate::worker::unix_ms;
 use crate::{environment, home, retention};
 
 /// How long the end of the program is put off at most.
@@ -89,7 +87,7 @@ impl Keepsake {
         let id = self.write(&store).map_err(told)?;
         // What cannot be removed now is there for the next run to remove.
         let problem = retention::from_environment()
-            .map(|retention| store.retain(Retention { latest: 1, ..retention }, unix_ms()))
+            .map(|retention| store.retain(Retention { latest: 1, ..retention }, device::unix_ms()))
             .err();
         Ok(Kept { id, problem })
     }
@@ -108,7 +106,7 @@ impl Keepsake {
         if let Some(verdict) = &self.verdict {
             writer.verdict(verdict);
         }
-        writer.added_at(unix_ms());
+        writer.added_at(device::unix_ms());
         writer.finish_in(&self.run, &environment::of(&self.run, self.began_unix_ms))
     }
 }
@@ -178,7 +176,13 @@ pub(crate) fn verdict(verdicts: &[Verdict]) -> Option<String> {
 
 /// One record of many parts, each with its name.
 pub(crate) fn of_parts(parts: Vec<(String, Run)>, words: &[String], seed: Option<u64>) -> Run {
-    Run { schema: record::SCHEMA, tool: tool(), command_line: command_line(words), seed, ..Run::of_parts(parts) }
+    Run {
+        schema: record::SCHEMA,
+        tool: record::Tool::this(),
+        command_line: command_line(words),
+        seed,
+        ..Run::of_parts(parts)
+    }
 }
 
 /// What would have been told of parts that ran side by side.

@@ -8,71 +8,71 @@ use std::path::Path;
 use engine::gate::{Existing, create_output};
 use job::StatOptions;
 use meter::{LogEntry, LogKind};
+use runner::{LogSink, WorkerLog};
 
 use crate::terminal::why;
 
+/// Creates log files through the write gate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogFiles;
+
 /// The log files of one worker.
 #[derive(Debug)]
-pub(crate) struct LogFiles {
+struct OpenLogs {
     files: BTreeMap<LogKind, BufWriter<File>>,
     offsets: bool,
     failure: Option<String>,
 }
 
-/// Whether a job asks for any.
+/// Returns whether a job asks for any.
 pub(crate) fn are_wanted(options: &StatOptions) -> bool {
     !paths(options, 0).is_empty()
 }
 
-impl LogFiles {
-    /// Makes the files that a job asks for; `None` where it asks for none. `number` counts workers from zero.
-    ///
-    /// # Errors
-    ///
-    /// The file that cannot be made, and why.
-    pub(crate) fn create(options: &StatOptions, number: usize) -> Result<Option<Self>, String> {
+impl LogSink for LogFiles {
+    fn create(&self, options: &StatOptions, number: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
         let mut files = BTreeMap::new();
         for (kind, path) in paths(options, number) {
-            // Workers that share a log add to it; the first one begins it anew.
+            // Workers that share a log append to it; the first one begins it anew.
             let shared = !options.per_job_logs && number > 0;
             let existing = if shared { Existing::Append } else { Existing::Replace };
             let file = create_output(Path::new(&path), existing);
             let file = file.map_err(|denied| format!("cannot make the log file {path}: {denied}"))?;
             files.insert(kind, BufWriter::new(file));
         }
-        let logs = Self { files, offsets: options.log_offset, failure: None };
-        Ok((!logs.files.is_empty()).then_some(logs))
+        if files.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(OpenLogs { files, offsets: options.log_offset, failure: None })))
     }
+}
 
-    /// Adds entries. A log that cannot be written is given up, and [`LogFiles::finish`] says so: it must not end
-    /// the run.
-    pub(crate) fn write(&mut self, entries: &[LogEntry]) {
+impl OpenLogs {
+    fn fail(&mut self, error: &std::io::Error) {
+        self.failure.get_or_insert_with(|| format!("a log file is incomplete: {}", why(error)));
+    }
+}
+
+impl WorkerLog for OpenLogs {
+    fn write(&mut self, entries: &[LogEntry]) {
         for entry in entries {
             if let Some(file) = self.files.get_mut(&entry.kind) {
                 let line = report::log(&[entry.into()], report::LogOptions { offset: self.offsets });
                 if let Err(error) = file.write_all(line.as_bytes()) {
-                    self.failure.get_or_insert_with(|| format!("a log file is incomplete: {}", why(&error)));
+                    self.fail(&error);
                 }
             }
         }
     }
 
-    /// Ends the logs.
-    ///
-    /// # Errors
-    ///
-    /// What went wrong while they were written.
-    pub(crate) fn finish(mut self) -> Result<(), String> {
-        for file in self.files.values_mut() {
-            if let Err(error) = file.flush() {
-                self.failure.get_or_insert_with(|| format!("a log file is incomplete: {}", why(&error)));
-            }
-        }
+    fn finish(mut self: Box<Self>) -> Result<(), String> {
+        let failed = self.files.values_mut().filter_map(|file| file.flush().err()).next();
+        failed.into_iter().for_each(|error| self.fail(&error));
         self.failure.map_or(Ok(()), Err)
     }
 }
 
-/// Which logs are wanted, and where they go: `PREFIX_lat.3.log` for the third worker.
+/// Returns which logs are wanted, and where they go: `PREFIX_lat.3.log` for the third worker.
 fn paths(options: &StatOptions, number: usize) -> Vec<(LogKind, String)> {
     let wanted = [
         (&options.write_lat_log, LogKind::Submission, "slat"),

@@ -1,20 +1,16 @@
 //! The `fathom` binary: words in, results out, an exit code at the end.
 //!
-//! This room puts the others together. It alone reads arguments, the environment and job files, talks to the
-//! terminal, starts threads, hears signals and exits. Each command is a module whose first function reads as its
-//! table of contents; what `run` and `fio` share is in `measure`.
+//! This crate puts the others together. It alone reads arguments, the environment and job files, prints, handles signals
+//! and exits. Each command is a module whose first function reads as its table of contents; the runners that commands use
+//! are created in `runners`.
 
 mod aggregate;
 mod args;
 mod argv;
 mod block;
-mod board;
-mod capacity;
 mod catalog;
 mod compare;
 mod completions;
-mod crew;
-mod device_state;
 mod diagnostics;
 mod display;
 mod doctor;
@@ -24,52 +20,40 @@ mod environment;
 mod events;
 mod exit;
 mod explain;
-mod exports;
 mod fio;
 mod gate;
 mod grid;
-mod growth;
 mod home;
 mod input;
 mod keep;
-mod layout;
 mod live;
 mod logs;
 mod man;
-mod measure;
-mod members;
 mod metrics;
-mod modelled;
 mod onlookers;
 mod options;
 mod outputs;
-mod overseer;
 mod plan;
 mod preview;
 mod probe;
 mod recall;
 mod refusal;
 mod report;
-mod results;
 mod retention;
 mod run;
+mod runners;
 mod runs;
-mod safety;
 mod scope;
-mod seeds;
 mod serve;
 mod shutdown;
 mod signals;
-mod silence;
 mod sim;
 mod source;
 mod suite;
-mod surroundings;
 mod sweep;
 mod terminal;
 mod trial;
 mod words;
-mod worker;
 
 use std::ffi::OsString;
 use std::panic::catch_unwind;

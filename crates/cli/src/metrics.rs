@@ -73,7 +73,7 @@ pub(crate) fn exposition(seen: &Seen) -> String {
 fn progress(out: &mut OpenMetrics, seen: &Seen) {
     let Some(moment) = &seen.moment else { return };
     out.family(ELAPSED);
-    out.sample("", moment.elapsed.as_secs_f64());
+    out.sample("", moment.elapsed.secs_f64());
     if let Some(fraction) = moment.fraction {
         out.family(PROGRESS);
         out.sample("", fraction.clamp(0.0, 1.0));

@@ -1,17 +1,17 @@
 //! Jobs as they are understood, and what a run would touch.
 
 use std::fmt::Write;
+use std::path::Path;
 
+use device::{device_state, growth};
 use drive::{Failure, FailureCause};
 use job::{BlockSizes, Direction, Engine, Job, Plan, Size};
+use runner::policy::{depth, longest};
+use runner::{AttachedVolume, FileGrowth, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
 use workload::{OpKind, Operations};
 
-use crate::device_state;
-use crate::growth::Growth;
-use crate::members::Member;
-use crate::modelled::{self, Fitting};
-use crate::worker::depth;
+use crate::words::shell_word;
 
 /// Error numbers of Linux.
 const EPERM: i32 = 1;
@@ -75,7 +75,7 @@ fn values(job: &Job) -> Vec<(&'static str, String)> {
         ("randrepeat", yes(pattern.randrepeat)),
     ];
     if job.pattern.direction == Direction::ReadWrite {
-        rows.push(("rwmixread", format!("{}%", pattern.rwmixread)));
+        rows.push(("rwmixread", format!("{}%", 100.0 * pattern.read_fraction())));
     }
     for (option, rates, unit) in [("rate_iops", &pace.rate_iops, " IOPS"), ("rate", &pace.rate, " B/s")] {
         if let Some(rate) = [rates.read, rates.write, rates.trim].into_iter().flatten().next() {
@@ -151,15 +151,23 @@ pub(crate) fn target(job: &Job) -> String {
     }
 }
 
-/// What a run would write, where, how much, and how long it would take; then what stands against it.
-pub(crate) fn dry_run(plan: &Plan, members: &[Member], growths: &[Growth], dangers: &[String]) -> String {
+/// Describes what a prepared run would use.
+pub(crate) fn prepared(run: &dyn PreparedRun) -> String {
+    match run.preview() {
+        Preview::Device { growths } => on_device(run.plan(), run.workers(), growths, run.refusals()),
+        Preview::Model { volumes, page_caches } => on_model(run.plan(), &volumes, &page_caches),
+    }
+}
+
+/// Describes what a run would write, where, how much, and how long it would take; then why it is refused.
+fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusals: &[String]) -> String {
     let mut text = String::new();
     for growth in growths {
-        let _ = writeln!(text, "before the run: {}", growth.text());
+        let _ = writeln!(text, "before the run: {}", growth::description(growth));
     }
-    for member in members {
-        let job = &plan.jobs[member.job];
-        for file in &member.files.files {
+    for worker in workers {
+        let job = &plan.jobs[worker.job];
+        for file in &worker.files.files {
             let extent = file.extent;
             let state = match file.existing {
                 Some(_) if job.engine.engine == Engine::Nbd => "NBD export",
@@ -173,7 +181,7 @@ pub(crate) fn dry_run(plan: &Plan, members: &[Member], growths: &[Growth], dange
                 text,
                 "{}.{}: {what} {} ({state}), bytes {} to {}",
                 job.name,
-                member.clone,
+                worker.clone,
                 file.path,
                 grouped(extent.start),
                 grouped(end)
@@ -183,32 +191,26 @@ pub(crate) fn dry_run(plan: &Plan, members: &[Member], growths: &[Growth], dange
     for job in &plan.jobs {
         let _ = writeln!(text, "{}: {}", job.name, duration(job));
     }
-    for danger in dangers {
-        let _ = writeln!(text, "refused: {danger}");
+    for refusal in refusals {
+        let _ = writeln!(text, "refused: {refusal}");
     }
     text.push_str("nothing was touched\n");
     text
 }
 
-/// Which volume each file would lie on, and which jobs go through a page cache.
-pub(crate) fn simulation(plan: &Plan, members: &[Member], fitting: &Fitting) -> String {
+/// Describes which volume each file would be on, and which jobs use a page cache.
+fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[Option<(String, Bytes)>]) -> String {
     let mut text = String::new();
-    for attachment in &fitting.attachments {
-        let spec = &attachment.spec;
-        let _ = writeln!(text, "{}: {} ({}, {})", attachment.volume, spec.name, spec.title, spec.size);
+    for AttachedVolume { path, name, title, size, .. } in volumes {
+        let _ = writeln!(text, "{path}: {name} ({title}, {size})");
     }
-    for (index, job) in plan.jobs.iter().enumerate() {
-        let member = members.iter().find(|member| member.job == index);
-        let way = member.and_then(|member| fitting.ways_of(member.number).next());
-        let _ = match way.filter(|_| modelled::buffered(job).is_some()) {
-            Some(way) => {
-                let (host, memory) = (&way.spec.host, fitting.memory_of(&way.spec.host));
-                writeln!(
-                    text,
-                    "{}: buffered, through the page cache of machine `{host}`, with {memory} of memory",
-                    job.name
-                )
-            }
+    for (job, page_cache) in plan.jobs.iter().zip(page_caches) {
+        let _ = match page_cache {
+            Some((host, memory)) => writeln!(
+                text,
+                "{}: buffered, through the page cache of machine `{host}`, with {memory} of memory",
+                job.name
+            ),
             None => writeln!(text, "{}: past the page cache", job.name),
         };
     }
@@ -216,20 +218,43 @@ pub(crate) fn simulation(plan: &Plan, members: &[Member], fitting: &Fitting) -> 
     text
 }
 
+/// Returns the files that a run created and that still exist, in a line, with the command that removes them.
+pub(crate) fn files_left(preview: &Preview<'_>) -> Option<String> {
+    /// So many are named.
+    const NAMED: usize = 3;
+    let Preview::Device { growths } = preview else { return None };
+    let made: Vec<&FileGrowth> =
+        growths.iter().filter(|growth| growth.from.is_none() && growth.path.is_file()).collect();
+    let bytes = Bytes::new(made.iter().map(|growth| growth.to).sum());
+    let names = |growths: &[&FileGrowth]| growths.iter().map(|growth| word(&growth.path)).collect::<Vec<_>>().join(" ");
+    match made.as_slice() {
+        [] => None,
+        few if few.len() <= NAMED => Some(format!("left behind: {bytes}; remove it with: rm {}", names(few))),
+        many => {
+            let (shown, more) = (names(&many[..NAMED]), many.len() - NAMED);
+            Some(format!("left behind: {bytes} in {shown} and {more} more files; remove them with rm"))
+        }
+    }
+}
+
+/// Returns a path as a word of a shell command: a leading dash is no option.
+fn word(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    shell_word(&if path.starts_with('-') { format!("./{path}") } else { path.into_owned() })
+}
+
 fn duration(job: &Job) -> String {
-    let extent = &job.extent;
-    let whole = extent.startdelay.1 + extent.ramp_time + extent.runtime;
-    match (extent.runtime == Nanos::ZERO, extent.time_based) {
-        (true, _) => "until its size is done; how long that takes is for the device to say".to_owned(),
-        (false, true) => format!("{whole}"),
-        (false, false) => format!("until its size is done, {whole} at most"),
+    match (longest(job), job.extent.time_based) {
+        (None, _) => "until its size is done; how long that takes is for the device to say".to_owned(),
+        (Some(whole), true) => format!("{whole}"),
+        (Some(whole), false) => format!("until its size is done, {whole} at most"),
     }
 }
 
 /// What went wrong with an operation.
-pub(crate) fn failure(failure: &Failure, member: &Member, engine: Engine) -> String {
+pub(crate) fn failure(failure: &Failure, worker: &WorkerPlan, engine: Engine) -> String {
     let decision = &failure.decision;
-    let path = member.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
+    let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
     let what = match decision.kind {
         OpKind::Read => "read",
         OpKind::Write => "write",

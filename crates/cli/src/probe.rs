@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use analyse::{Code, Remedy, Verdict};
 use job::Plan;
 use record::{JobResult, Probe, Run};
+use runner::WorkerPlan;
 use units::Nanos;
-
-use crate::members::Member;
 
 /// How long is measured.
 const RUNTIME: Nanos = Nanos::from_secs(1);
@@ -16,14 +15,14 @@ const RUNTIME: Nanos = Nanos::from_secs(1);
 /// The plan with the depths that answer what its run left open; `None` where it left nothing open.
 ///
 /// A job that verifies is not probed: it would write again what was checked.
-pub(crate) fn plan(plan: &Plan, members: &[Member], run: &Run, verdicts: &[Verdict]) -> Option<Plan> {
+pub(crate) fn plan(plan: &Plan, workers: &[WorkerPlan], run: &Run, verdicts: &[Verdict]) -> Option<Plan> {
     if plan.jobs.iter().any(|job| job.verify.method.is_some()) {
         return None;
     }
     let mut depths = BTreeMap::new();
     for (job, iodepth) in verdicts.iter().filter_map(|verdict| Some((run.jobs.get(verdict.job)?, deeper(verdict)?))) {
-        let workers = members.iter().skip(job.number as usize).take(job.workers as usize);
-        depths.extend(workers.map(|member| (member.job, iodepth)));
+        let own = workers.iter().skip(job.number as usize).take(job.workers as usize);
+        depths.extend(own.map(|worker| (worker.job, iodepth)));
     }
     if depths.is_empty() {
         return None;

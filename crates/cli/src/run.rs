@@ -1,54 +1,48 @@
 //! `fathom run`: measure real devices and files; and the way from words to an exit code that `sim` has too.
 
-use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use analyse::{Verdict, analyse};
-use engine::files::Layout;
-use engine::gate::Gate;
-use job::{Dialect, Plan};
-use meter::Widths;
+use job::Plan;
 use record::{Outcome, Repeat, Run};
 use report::{Event, Repeats};
+use runner::{PreparedRun, RunOptions as Measuring, Silent};
 
 use crate::args::{Format, RunOptions};
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
-use crate::growth::Growth;
 use crate::keep::{self, Keeping, Keepsake};
-use crate::measure::{self, Measurement, Request, Show};
-use crate::members::Member;
-use crate::modelled::Pace;
 use crate::onlookers::Invited;
 use crate::outputs::{self, OF_A_RUN, Output};
 use crate::refusal::Refusal;
-use crate::seeds::Seeds;
-use crate::shutdown;
+use crate::runners::{failures, worst_exit};
 use crate::signals::Signals;
-use crate::sim::Unseen;
 use crate::terminal::{Terminal, tell, why};
-use crate::trial::{Ready, Trial};
-use crate::worker::{Finished, unix_ms};
-use crate::{dump, growth, layout, preview, probe, results, safety};
+use crate::trial::Trial;
+use crate::{dump, preview, probe};
 
 /// Measures.
 pub(crate) fn command(options: &RunOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    carry_out(options, jobs, words, Pace::Real)
+    carry_out(options, jobs, words, false)
 }
 
-/// Reads, checks, measures, keeps, explains; on models in real or in virtual time.
-pub(crate) fn carry_out(options: &RunOptions, jobs: &[String], words: &[String], pace: Pace) -> Result<Exit, Exit> {
-    let trials = Trial::all(options, jobs, pace)?;
-    let ready: Result<Vec<Ready>, Refusal> = trials.iter().map(|trial| trial.ready(0)).collect();
+/// Reads, checks, measures, saves and explains; on models in real or in virtual time.
+pub(crate) fn carry_out(
+    options: &RunOptions,
+    jobs: &[String],
+    words: &[String],
+    is_virtual: bool,
+) -> Result<Exit, Exit> {
+    let trials = Trial::all(options, jobs, is_virtual)?;
+    let ready: Result<Vec<Prepared<'_>>, Refusal> = trials.iter().map(|trial| trial.ready(0)).collect();
     let ready = ready.map_err(Refusal::told)?;
     if options.of_jobs.explain {
         return Ok(outputs::say(&ready.iter().map(|ready| preview::jobs(ready.plan())).collect::<String>()));
     }
-    let dangers: Vec<String> = ready.iter().flat_map(Ready::dangers).cloned().collect();
+    let dangers: Vec<String> = ready.iter().flat_map(|ready| ready.refusals()).cloned().collect();
     if options.conduct.dry_run {
-        let said = outputs::say(&ready.iter().map(Ready::told).collect::<String>());
+        let said = outputs::say(&ready.iter().map(|ready| preview::prepared(&**ready)).collect::<String>());
         return Ok(if dangers.is_empty() { said } else { Exit::Usage });
     }
     if !dangers.is_empty() {
@@ -72,76 +66,13 @@ pub(crate) fn carry_out(options: &RunOptions, jobs: &[String], words: &[String],
     }
 }
 
-/// What a run would do to the files of this host, and what stands against it.
-pub(crate) struct Checked {
-    pub(crate) members: Vec<Member>,
-    pub(crate) layouts: Vec<Layout>,
-    pub(crate) growths: Vec<Growth>,
-    /// Why it must not begin, a line each.
-    pub(crate) dangers: Vec<String>,
-    /// What it may write to.
-    gate: Arc<Gate>,
-}
-
-impl Checked {
-    pub(crate) fn of(plan: &Plan, members: Vec<Member>, seeds: Seeds, gate: &Arc<Gate>) -> Self {
-        let layouts = layout::wanted(plan, &members, seeds);
-        let growths = growth::of(&layouts);
-        let mut dangers = safety::check(plan, &members, gate);
-        dangers.extend(growth::against_no_creation(plan, &members));
-        dangers.extend(growth::against_surprise(&growths, gate));
-        dangers.extend(layout::without_room(&layouts));
-        let mut known = BTreeSet::new();
-        dangers.retain(|danger| known.insert(danger.clone()));
-        Self { members, layouts, growths, dangers, gate: Arc::clone(gate) }
-    }
-
-    /// Measures.
-    ///
-    /// # Errors
-    ///
-    /// As for [`measure::measure`].
-    pub(crate) fn measure(
-        &self,
-        request: &Request<'_>,
-        signals: &Signals,
-        show: &mut dyn Show,
-    ) -> Result<Measurement, engine::Error> {
-        measure::measure(request, &self.gate, signals, show)
-    }
-
-    /// Measures as one run of many, whose command line and status nobody asks for.
-    ///
-    /// # Errors
-    ///
-    /// What went wrong, a line each.
-    pub(crate) fn measure_one(
-        &self,
-        plan: &Plan,
-        (seeds, intervals): (Seeds, Widths),
-        signals: &Signals,
-        show: &mut dyn Show,
-    ) -> Result<Run, Vec<String>> {
-        let request = Request {
-            plan,
-            dialect: Dialect::Strict,
-            members: &self.members,
-            layouts: &self.layouts,
-            seeds,
-            command_line: Vec::new(),
-            status_every: None,
-            intervals,
-        };
-        let measured = self.measure(&request, signals, show).map_err(|error| vec![error.to_string()])?;
-        let failures = failures(plan, &self.members, &measured.finished);
-        if failures.is_empty() { Ok(measured.run) } else { Err(failures) }
-    }
-}
-
 /// The command line, as results repeat it.
 pub(crate) fn command_line(words: &[String]) -> Vec<String> {
     std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect()
 }
+
+/// A run that can begin.
+type Prepared<'a> = Box<dyn PreparedRun + 'a>;
 
 /// The measurements of one call.
 struct Session<'a> {
@@ -168,11 +99,11 @@ struct Taken {
 
 impl Session<'_> {
     /// All trials in turns, as often as is asked for or until somebody wants it to end. Returns why it ended before.
-    fn all(&mut self, trials: &[Trial], ready: Vec<Ready>) -> Option<Exit> {
+    fn all<'t>(&mut self, trials: &'t [Trial], ready: Vec<Prepared<'t>>) -> Option<Exit> {
         let mut ready = ready.into_iter();
-        let again = |trial: &Trial, round| match trial.ready(round) {
-            Ok(ready) if ready.dangers().is_empty() => Ok(ready),
-            Ok(ready) => Err(Exit::environment(&ready.dangers().join("\nfathom: "))),
+        let again = |trial: &'t Trial, round| match trial.ready(round) {
+            Ok(ready) if ready.refusals().is_empty() => Ok(ready),
+            Ok(ready) => Err(Exit::environment(&ready.refusals().join("\nfathom: "))),
             Err(refusal) => Err(Exit::environment(&refusal.line())),
         };
         for round in 0..self.options.repeat.unwrap_or(1) {
@@ -181,12 +112,12 @@ impl Session<'_> {
                     if self.signals.end().is_some() {
                         return None;
                     }
-                    if shutdown::is_stuck() {
+                    if device::stuck::is_stuck() {
                         return Some(self.ended_early(trials.len()));
                     }
                 }
                 let taken = match ready.next().map_or_else(|| again(trial, round), Ok) {
-                    Ok(ready) => self.take((index, trial), &ready, round),
+                    Ok(ready) => self.take((index, trial), &*ready, round),
                     Err(exit) => Err(exit),
                 };
                 match taken {
@@ -207,15 +138,19 @@ impl Session<'_> {
         ))
     }
 
+    fn measuring(&self) -> Measuring {
+        Measuring { command_line: command_line(self.words), ..Measuring::default() }
+    }
+
     /// Measures, and keeps what was measured.
-    fn take(&mut self, (index, trial): (usize, &Trial), ready: &Ready, round: u32) -> Result<Taken, Exit> {
-        let (request, began_unix_ms) = (ready.request(self.words), unix_ms());
+    fn take(&mut self, (index, trial): (usize, &Trial), ready: &dyn PreparedRun, round: u32) -> Result<Taken, Exit> {
+        let (measuring, began_unix_ms) = (self.measuring(), device::unix_ms());
         let repeat = self.options.repeat.map(|of| Repeat { series: trial.series.clone(), number: round + 1, of });
         if let Some(Repeat { number, of, .. }) = &repeat {
             self.display.lead(&format!("repeat {number} of {of}, {}: ", trial.name));
         }
-        self.display.tell(&Event::Start { unix_ms: began_unix_ms, command_line: request.command_line.clone() });
-        let mut measured = ready.measure(&request, self.signals, &mut self.display).map_err(|error| {
+        self.display.tell(&Event::Start { unix_ms: began_unix_ms, command_line: measuring.command_line.clone() });
+        let mut measured = ready.run(&measuring, self.signals, &mut self.display).map_err(|error| {
             self.display.close();
             let exit = Exit::environment(&error.to_string());
             self.signals.end().map_or(exit, Exit::Signal)
@@ -224,30 +159,29 @@ impl Session<'_> {
         self.display.tell(&Event::end(&measured.run));
         self.display.clear();
         let mut verdicts = analyse(&measured.run);
-        if self.options.probe && self.probe(trial, &request, &mut measured.run, &verdicts) {
+        if self.options.probe && self.probe(trial, ready, &mut measured.run, &verdicts) {
             verdicts = analyse(&measured.run);
         }
         let keeping = self.keep(trial, &measured.run, &verdicts, began_unix_ms);
-        let (plan, members) = (request.plan, request.members);
-        let mut problems = dump::write(Path::new("."), members, &measured.finished);
-        problems.extend(failures(plan, members, &measured.finished));
-        let worst = measured.finished.iter().filter_map(|one| one.exit(&plan.jobs[members[one.number].job])).max();
-        let exit = measured.signal.map(Exit::Signal).or(worst);
-        let left = growth::left(ready.growths());
+        let (plan, workers) = (ready.plan(), ready.workers());
+        let mut problems = dump::write(Path::new("."), workers, &measured.workers);
+        problems.extend(failures(plan, workers, &measured));
+        let exit = measured.signal.map(Exit::Signal).or_else(|| worst_exit(&measured, plan, workers));
+        let left = preview::files_left(&ready.preview());
         Ok(Taken { trial: index, run: measured.run, verdicts, failures: problems, exit, left, keeping })
     }
 
     /// Runs the same jobs for a moment at twice the depth where that answers what the run left open, and for a moment at
     /// their own. Says whether it did.
-    fn probe(&mut self, trial: &Trial, request: &Request<'_>, run: &mut Run, verdicts: &[Verdict]) -> bool {
-        if self.signals.end().is_some() || shutdown::is_stuck() {
+    fn probe(&mut self, trial: &Trial, ready: &dyn PreparedRun, run: &mut Run, verdicts: &[Verdict]) -> bool {
+        if self.signals.end().is_some() || device::stuck::is_stuck() {
             return false;
         }
-        let Some(plan) = probe::plan(request.plan, request.members, run, verdicts) else { return false };
-        let again = probe::again(&plan, request.plan);
+        let Some(plan) = probe::plan(ready.plan(), ready.workers(), run, verdicts) else { return false };
+        let again = probe::again(&plan, ready.plan());
         self.display.say("probing at twice the depth, and once more at the same");
-        let both = self.moment(trial, plan).and_then(|probed| match probed {
-            Some(probed) => Ok(self.moment(trial, again)?.map(|again| (probed, again))),
+        let both = self.moment(trial, &plan).and_then(|probed| match probed {
+            Some(probed) => Ok(self.moment(trial, &again)?.map(|again| (probed, again))),
             None => Ok(None),
         });
         self.display.clear();
@@ -265,12 +199,12 @@ impl Session<'_> {
     }
 
     /// A run without display; `None` where it was interrupted.
-    fn moment(&self, trial: &Trial, plan: Plan) -> Result<Option<Run>, String> {
+    fn moment(&self, trial: &Trial, plan: &Plan) -> Result<Option<Run>, String> {
         let ready = trial.ready_with(plan).map_err(|refusal| refusal.line())?;
-        if let dangers @ [_, ..] = ready.dangers() {
-            return Err(dangers.join("; "));
+        if let refusals @ [_, ..] = ready.refusals() {
+            return Err(refusals.join("; "));
         }
-        let measured = ready.measure(&ready.request(self.words), self.signals, &mut Unseen);
+        let measured = ready.run(&self.measuring(), self.signals, &mut Silent);
         let run = measured.map_err(|error| error.to_string())?.run;
         Ok((run.outcome == Outcome::Completed).then_some(run))
     }
@@ -374,31 +308,3 @@ impl Results {
         }
     }
 }
-
-/// What went wrong, a line each.
-pub(crate) fn failures(plan: &Plan, members: &[Member], finished: &[Finished]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for one in finished {
-        let member = &members[one.number];
-        let (name, engine) = (&plan.jobs[member.job].name, plan.jobs[member.job].engine.engine);
-        lines.extend(one.trouble.as_ref().map(|trouble| format!("{name}: {}", trouble.text)));
-        lines.extend(
-            one.failures.iter().map(|failure| format!("{name}: {}", preview::failure(failure, member, engine))),
-        );
-        let stuck = results::stuck(plan, members, std::slice::from_ref(one));
-        lines.extend(report::stuck_lines(&stuck, STUCK_TOLD));
-        let untold = one.summary.errors.saturating_sub(one.failures.len() as u64);
-        if untold > 0 && !one.failures.is_empty() {
-            lines.push(format!("{name}: {untold} more operations failed"));
-        }
-    }
-    if finished.iter().any(|one| !one.stuck.is_empty()) {
-        lines.push(
-            "help: check the device or its server (see dmesg), or wait longer for it with --grace DURATION".to_owned(),
-        );
-    }
-    lines
-}
-
-/// How many stuck operations of one worker are told one by one.
-const STUCK_TOLD: usize = 4;

@@ -5,14 +5,13 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use job::Plan;
 use meter::Glance;
+use runner::{RunCounters, RunProgress, WorkerPlan, policy};
 use units::Nanos;
 use volume::Stage;
 
-use crate::board::Board;
-use crate::measure::Request;
-use crate::overseer::Moment;
-use crate::{preview, worker};
+use crate::preview;
 
 /// What is known of one job before it begins; jobs of one name and one reporting group are one.
 #[derive(Clone, Debug, Default)]
@@ -39,25 +38,25 @@ pub(crate) struct JobFacts {
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub(crate) jobs: Vec<JobFacts>,
-    board: Arc<Board>,
+    counters: Arc<RunCounters>,
 }
 
 impl Subject {
-    fn new(request: &Request<'_>, board: &Arc<Board>) -> Self {
+    fn new(plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) -> Self {
         let mut jobs: Vec<JobFacts> = Vec::new();
-        for member in request.members {
-            let job = &request.plan.jobs[member.job];
-            let same = |known: &&mut JobFacts| known.name == job.name && known.group == member.group;
+        for worker in workers {
+            let job = &plan.jobs[worker.job];
+            let same = |known: &&mut JobFacts| known.name == job.name && known.group == worker.group;
             let facts = match jobs.iter_mut().rev().find(same) {
                 Some(facts) => facts,
                 None => {
                     jobs.push(JobFacts {
                         name: job.name.clone(),
-                        group: member.group,
+                        group: worker.group,
                         load: preview::load(job),
                         engine: job.engine.engine.name(),
                         target: preview::target(job),
-                        scheduled: worker::is_scheduled(job),
+                        scheduled: policy::is_scheduled(job),
                         ramp: job.extent.ramp_time,
                         ..JobFacts::default()
                     });
@@ -65,15 +64,15 @@ impl Subject {
                     &mut jobs[last]
                 }
             };
-            facts.depth += worker::depth(job);
-            facts.workers.push(member.number);
+            facts.depth += policy::depth(job);
+            facts.workers.push(worker.number);
         }
-        Self { jobs, board: Arc::clone(board) }
+        Self { jobs, counters: Arc::clone(counters) }
     }
 
     /// What one worker has counted.
     pub(crate) fn glance(&self, worker: usize) -> MutexGuard<'_, Glance> {
-        self.board.seat(worker).glance()
+        self.counters.worker(worker).glance()
     }
 
     /// What the workers of a job have counted, all together.
@@ -90,12 +89,12 @@ impl Subject {
 
     /// Whether a worker is at work.
     pub(crate) fn is_running(&self, worker: usize) -> bool {
-        self.board.seat(worker).is_running()
+        self.counters.worker(worker).is_running()
     }
 
     /// What the limits of modelled volumes have done, and until when; nothing on devices.
     pub(crate) fn stages(&self) -> (Nanos, Vec<Stage>) {
-        self.board.stages()
+        self.counters.stages()
     }
 }
 
@@ -112,7 +111,7 @@ pub(crate) struct Making {
 pub(crate) struct Seen {
     /// What runs, or has run last.
     pub(crate) subject: Option<Arc<Subject>>,
-    pub(crate) moment: Option<Moment>,
+    pub(crate) moment: Option<RunProgress>,
     /// What is made before it runs.
     pub(crate) making: Option<Making>,
     /// Which of many runs it is.
@@ -135,9 +134,9 @@ impl Scope {
     }
 
     /// Workers begin.
-    pub(crate) fn begin(&self, request: &Request<'_>, board: &Arc<Board>) {
-        board.watch();
-        let subject = Arc::new(Subject::new(request, board));
+    pub(crate) fn begin(&self, plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) {
+        counters.watch();
+        let subject = Arc::new(Subject::new(plan, workers, counters));
         let mut seen = self.seen();
         (seen.subject, seen.making, seen.moment) = (Some(subject), None, None);
     }
@@ -147,7 +146,7 @@ impl Scope {
         self.seen().making = Some(Making { path: path.display().to_string(), share });
     }
 
-    pub(crate) fn progress(&self, moment: &Moment) {
+    pub(crate) fn progress(&self, moment: &RunProgress) {
         self.seen().moment = Some(moment.clone());
     }
 

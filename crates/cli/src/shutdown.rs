@@ -6,12 +6,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::exit::Exit;
-use crate::signals::Signals;
 
 type Action = Box<dyn FnOnce() + Send>;
 
@@ -19,10 +18,6 @@ static ACTIONS: Mutex<Vec<(u64, Action)>> = Mutex::new(Vec::new());
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 /// A thread has panicked.
 static BROKEN: AtomicBool = AtomicBool::new(false);
-/// A target has not answered within the grace period.
-static STUCK: AtomicBool = AtomicBool::new(false);
-/// A thread may hang in a target that was not waited for.
-static UNANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// How long clean-up may take where the process ends at once.
 const CLEAN_UP_MOST: Duration = Duration::from_secs(2);
@@ -96,7 +91,7 @@ pub(crate) fn end_now(exit: Exit) -> ! {
 fn exit_with(exit: Exit) -> ! {
     // The kernel keeps a process whose thread hangs in a device, and all its files with it. Readers of the results see
     // their end nevertheless.
-    if UNANSWERED.load(Ordering::Relaxed)
+    if device::stuck::has_hanging_threads()
         && let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null")
     {
         let _ = rustix::stdio::dup2_stdout(&null);
@@ -105,20 +100,6 @@ fn exit_with(exit: Exit) -> ! {
     std::process::exit(i32::from(exit.code()))
 }
 
-/// Whether a target has not answered within the grace period: nothing more may be asked of it.
-pub(crate) fn is_stuck() -> bool {
-    STUCK.load(Ordering::Relaxed)
-}
-
-/// Takes note that a target has not answered.
-pub(crate) fn set_stuck() {
-    STUCK.store(true, Ordering::Relaxed);
-    UNANSWERED.store(true, Ordering::Relaxed);
-}
-
-/// Why the user should report a panic, below its message.
-pub(crate) const REPORT: &str = "this is a bug in fathom: please report it with the message above";
-
 /// From now on a panic, of whichever thread, asks to be reported and makes the process exit with 3.
 pub(crate) fn report_panics() {
     let before = std::panic::take_hook();
@@ -126,7 +107,8 @@ pub(crate) fn report_panics() {
         BROKEN.store(true, Ordering::Relaxed);
         before(info);
         // Not by `tell`: the thread may hold what that needs.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("fathom: {REPORT}\n").as_bytes());
+        let _ =
+            std::io::Write::write_all(&mut std::io::stderr(), format!("fathom: {}\n", device::BUG_REPORT).as_bytes());
     }));
 }
 
@@ -135,82 +117,6 @@ pub(crate) fn panic_if_asked(place: &str) {
     // In lower case, because it is none of the variables that users set.
     if cfg!(debug_assertions) && std::env::var_os("fathom_panic_at").is_some_and(|asked| asked == place) {
         panic!("a test asked for a panic at `{place}`");
-    }
-}
-
-/// Why work on a thread of its own has no result.
-#[derive(Debug)]
-pub(crate) enum Unattended {
-    /// No thread could be started for it.
-    NoThread(std::io::Error),
-    /// It was not waited for any longer. Its thread may hang in a target.
-    GivenUp,
-}
-
-/// Carries out work that may hang in a target on a thread of its own. Calls `tick` about fifty times a second meanwhile.
-///
-/// # Errors
-///
-/// When no thread can be started, and when it is given up, as [`Signals::gives_up`] says: the target counts as stuck then.
-///
-/// # Panics
-///
-/// When the work panics.
-pub(crate) fn attended<T: Send + 'static>(
-    signals: &Signals,
-    tick: &mut dyn FnMut(),
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
-    let done = on_own_thread(tick, &mut || signals.gives_up(), work);
-    if matches!(done, Err(Unattended::GivenUp)) {
-        set_stuck();
-    }
-    done
-}
-
-/// The same for work that the results do not depend on. It is given up after `most` as well. A target that is only slow
-/// is not stuck.
-///
-/// # Errors
-///
-/// As of [`attended`].
-///
-/// # Panics
-///
-/// When the work panics.
-pub(crate) fn attended_for<T: Send + 'static>(
-    signals: &Signals,
-    most: Duration,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
-    let began = Instant::now();
-    on_own_thread(&mut || {}, &mut || signals.gives_up() || began.elapsed() > most, work)
-}
-
-fn on_own_thread<T: Send + 'static>(
-    tick: &mut dyn FnMut(),
-    is_given_up: &mut dyn FnMut() -> bool,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Unattended> {
-    let (sender, receiver) = mpsc::channel();
-    let run = move || drop(sender.send(work()));
-    let thread = std::thread::Builder::new().name("attended".into()).spawn(run);
-    let thread = thread.map_err(Unattended::NoThread)?;
-    loop {
-        let outcome = receiver.recv_timeout(Duration::from_millis(20));
-        tick();
-        match outcome {
-            Ok(value) => return Ok(value),
-            Err(RecvTimeoutError::Disconnected) => match thread.join() {
-                Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => return receiver.try_recv().map_err(|_| Unattended::GivenUp),
-            },
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if is_given_up() {
-            UNANSWERED.store(true, Ordering::Relaxed);
-            return Err(Unattended::GivenUp);
-        }
     }
 }
 
@@ -239,15 +145,5 @@ mod tests {
         assert_eq!(done.load(Ordering::Relaxed), 101);
         drop((at_exit, broken));
         assert_eq!(done.load(Ordering::Relaxed), 101);
-    }
-
-    /// Anything over 20 ms ended a series with `--grace 0`.
-    #[test]
-    fn a_slow_look_at_the_end_was_taken_for_a_stuck_target() {
-        let signals = Signals::install().expect("signals can be handled").with_grace(Duration::ZERO);
-        let slow = || std::thread::sleep(Duration::from_millis(200));
-        assert!(attended_for(&signals, Duration::from_secs(60), slow).is_ok());
-        assert!(matches!(attended_for(&signals, Duration::from_millis(1), slow), Err(Unattended::GivenUp)));
-        assert!(!is_stuck());
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use runner::RunControl;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 
@@ -24,6 +25,7 @@ const SLACK: Duration = Duration::from_secs(3);
 pub(crate) struct Signals {
     state: &'static State,
     status: Arc<AtomicBool>,
+    installed: Instant,
 }
 
 #[derive(Debug)]
@@ -55,7 +57,7 @@ impl Signals {
     ///
     /// When the system refuses to install a handler or to start a thread.
     pub(crate) fn install() -> std::io::Result<Self> {
-        let signals = Self { state: &STATE, status: Arc::default() };
+        let signals = Self { state: &STATE, status: Arc::default(), installed: Instant::now() };
         // A file that grows beyond `ulimit -f` is then an error with its place, not the end of the process.
         flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         flag::register(SIGUSR1, Arc::clone(&signals.status))?;
@@ -81,35 +83,41 @@ impl Signals {
         self
     }
 
-    /// How long operations in flight are waited for after the runtime or a signal.
-    pub(crate) fn grace(&self) -> Duration {
-        self.state.grace()
-    }
-
     /// The signal that asked for an end, if one has come.
     pub(crate) fn end(&self) -> Option<i32> {
         Some(self.state.signal.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
-    }
-
-    /// Whether a signal came so long ago, or came twice, that nothing in flight is waited for any longer.
-    pub(crate) fn gives_up(&self) -> bool {
-        let is_over = |first: &Instant| first.elapsed() >= self.grace();
-        self.is_urgent() || self.state.first.get().is_some_and(is_over)
-    }
-
-    /// Whether a second signal has come.
-    pub(crate) fn is_urgent(&self) -> bool {
-        self.state.second.get().is_some()
     }
 
     /// The command has ended, and its results are about to be written: this may take as long as their readers take.
     pub(crate) fn conclude(&self) {
         self.state.concluding.store(true, Ordering::Relaxed);
     }
+}
 
-    /// Whether results so far were asked for since the last call.
-    pub(crate) fn take_status_request(&self) -> bool {
+impl RunControl for Signals {
+    fn end(&self) -> Option<i32> {
+        self.end()
+    }
+
+    fn gives_up(&self) -> bool {
+        let is_over = |first: &Instant| first.elapsed() >= self.grace();
+        self.is_urgent() || self.state.first.get().is_some_and(is_over)
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.state.second.get().is_some()
+    }
+
+    fn grace(&self) -> Duration {
+        self.state.grace()
+    }
+
+    fn take_status_request(&self) -> bool {
         self.status.swap(false, Ordering::Relaxed)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.installed.elapsed()
     }
 }
 
@@ -137,7 +145,7 @@ impl State {
         while !self.concluding.load(Ordering::Relaxed) {
             let is_over = |since: Option<&Instant>, most| since.is_some_and(|since| since.elapsed() > most);
             if is_over(self.second.get(), SLACK) || is_over(self.first.get(), self.grace().saturating_add(SLACK)) {
-                shutdown::set_stuck();
+                device::stuck::set_stuck();
                 tell_in_time(WITHOUT_RESULTS);
                 shutdown::end_now(Exit::Signal(signal));
             }

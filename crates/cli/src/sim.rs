@@ -1,27 +1,20 @@
-//! `fathom sim`: the same jobs on modelled volumes, in virtual time; and `fathom run --on`, in real time.
-
-use std::path::Path;
+//! `fathom sim`: the same jobs on modelled volumes, in virtual time.
 
 use job::{Around, Diagnostic, Dialect, Job, Plan};
-use meter::Widths;
-use record::{Note, Run};
+use record::Note;
 use report::GridPoint;
+use runner::{RunOptions as Measuring, Runner, Silent};
+use sim::model::with_key;
 use store::Kind;
-use volume::Burst;
 
-use crate::args::{RunOptions, SimOptions};
+use crate::args::SimOptions;
 use crate::exit::Exit;
 use crate::grid::{self, Axis, on_all_processors};
 use crate::keep::{self, Keepsake};
-use crate::measure::{Request, Show};
-use crate::members::{self, Member};
-use crate::modelled::{self, Fitting, Pace, Volumes};
-use crate::overseer::Moment;
-use crate::seeds::Seeds;
+use crate::runners;
 use crate::signals::Signals;
 use crate::source::Outside;
 use crate::terminal::tell;
-use crate::worker::unix_ms;
 use crate::{diagnostics, logs, outputs, preview, run, trial};
 
 /// Simulates.
@@ -32,91 +25,40 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
     if options.run.live {
         return Err(unsimulated(UNSEEN));
     }
-    run::carry_out(&options.run, jobs, words, Pace::Virtual)
+    run::carry_out(&options.run, jobs, words, true)
 }
 
 const UNSEEN: &str = "--live: virtual time is over before anybody has seen it: use `fathom run --on VOLUME --live`, which takes its time";
-
-/// A simulation that is ready to begin.
-pub(crate) struct Scene {
-    pub(crate) plan: Plan,
-    members: Vec<Member>,
-    pub(crate) fitting: Fitting,
-}
-
-impl Scene {
-    pub(crate) fn set(mut plan: Plan, seeds: Seeds) -> Result<Self, Vec<Diagnostic>> {
-        let volumes = Volumes::resolve(&mut plan)?;
-        let (members, unfit) = members::enlist(&plan, Dialect::Strict, seeds, &volumes);
-        if !unfit.is_empty() {
-            return Err(unfit.iter().map(|unfit| unfit.diagnostic(&plan)).collect());
-        }
-        let fitting = Fitting::new(&plan, &members, &volumes)?;
-        Ok(Self { plan, members, fitting })
-    }
-
-    /// Empties every bucket of credits, so that what lasts is simulated.
-    pub(crate) fn drain(&mut self) {
-        self.fill(|_| Some(0));
-    }
-
-    /// Fills the bucket of each limit as far as is said of its name, in billionths; where nothing is, as it was.
-    pub(crate) fn fill(&mut self, share: impl Fn(&str) -> Option<u64>) {
-        let specs = self.fitting.attachments.iter_mut().map(|attachment| &mut attachment.spec);
-        for limit in specs.flat_map(|spec| &mut spec.limits) {
-            if let (Burst::Credits { most, at_start }, Some(share)) = (&mut limit.burst, share(&limit.name)) {
-                *at_start = (u128::from(*most) * u128::from(share) / 1_000_000_000) as u64;
-            }
-        }
-    }
-
-    /// Simulates without anybody watching.
-    pub(crate) fn simulate(&self, request: &Request<'_>, signals: &Signals) -> Run {
-        self.simulate_before(request, signals, &mut Unseen)
-    }
-
-    /// Simulates while somebody watches.
-    pub(crate) fn simulate_before(&self, request: &Request<'_>, signals: &Signals, show: &mut dyn Show) -> Run {
-        modelled::measure(request, &self.fitting, Pace::Virtual, signals, show).run
-    }
-
-    /// Which volumes it would be on.
-    pub(crate) fn told(&self) -> String {
-        preview::simulation(&self.plan, &self.members, &self.fitting)
-    }
-
-    pub(crate) fn request<'a>(&'a self, seeds: Seeds, words: &[String]) -> Request<'a> {
-        Request {
-            plan: &self.plan,
-            dialect: Dialect::Strict,
-            members: &self.members,
-            layouts: &[],
-            seeds,
-            command_line: run::command_line(words),
-            status_every: None,
-            intervals: Widths::suited(),
-        }
-    }
-}
 
 /// Simulates every combination of settings.
 fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     let outside = Outside::default();
     let points = points(options, jobs, &outside)?;
-    let (seeds, options) = (Seeds::new(options.run.conduct.seed), &options.run);
+    let (seeds, options, runner) = (runners::seeds(options.run.conduct.seed), &options.run, runners::model());
+    let prepare = |plan: &Plan, settings: &[(String, String)]| {
+        runner.prepare(plan, seeds).map_err(|problems| rejected(settings, &problems))
+    };
+    let described = points.iter().map(|(settings, plan)| {
+        let prepared = prepare(plan, settings)?;
+        let show_jobs = options.of_jobs.explain;
+        let text = if show_jobs { preview::jobs(prepared.plan()) } else { preview::prepared(&*prepared) };
+        Ok(format!("with {}:\n{text}\n", words_of(settings)))
+    });
+    // Every point is checked before the first is simulated.
+    let described = described.collect::<Result<String, Exit>>()?;
     if options.of_jobs.explain || options.conduct.dry_run {
-        return Ok(outputs::say(&points.iter().map(|point| told(point, options)).collect::<String>()));
+        return Ok(outputs::say(&described));
     }
     let mut files = outputs::open_for_grid(options).map_err(|problem| unsimulated(&problem))?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
-    let began_unix_ms = unix_ms();
-    let simulated = on_all_processors(&points, |(settings, scene)| {
-        // Who wants it to end wants no rows of nothing.
+    let began_unix_ms = device::unix_ms();
+    let measuring = Measuring { command_line: run::command_line(words), ..Measuring::default() };
+    let simulated = on_all_processors(&points, |(settings, plan)| {
+        // After a request to end, no empty rows.
         if signals.end().is_some() {
             return None;
         }
-        let request = scene.request(seeds, words);
-        let run = scene.simulate(&request, &signals);
+        let run = runner.prepare(plan, seeds).ok()?.run(&measuring, &signals, &mut Silent).ok()?.run;
         let verdicts = analyse::analyse(&run);
         Some(GridPoint { settings: settings.clone(), run, verdicts })
     });
@@ -127,7 +69,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         tell(&format!("fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short\n"));
     }
     let keeping = options.conduct.records().then(|| {
-        let name = trial::name_of(jobs, &points[0].1.plan);
+        let name = trial::name_of(jobs, &points[0].1);
         Keepsake { job: outside.written(jobs), ..of_grid(&name, &simulated, words, began_unix_ms) }.keep()
     });
     let text = outputs::grid_document(&simulated, options.format);
@@ -161,42 +103,31 @@ fn unsimulated(problem: &str) -> Exit {
     Exit::usage(&format!("{problem}\nfathom: nothing was simulated"))
 }
 
-/// One point of a sweep that is only talked about.
-fn told((settings, scene): &Prepared, options: &RunOptions) -> String {
-    let told = if options.of_jobs.explain { preview::jobs(&scene.plan) } else { scene.told() };
-    format!("with {}:\n{told}\n", words_of(settings))
-}
-
 fn words_of(settings: &[(String, String)]) -> String {
     settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The settings of one point of a sweep, and its simulation.
-type Prepared = (Vec<(String, String)>, Scene);
+/// The settings of one point of a grid, and its jobs.
+type Point = (Vec<(String, String)>, Plan);
 
-/// Every point of a sweep, ready; or what is wrong with the first that is not, on standard error.
-fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Vec<Prepared>, Exit> {
+/// Reads every point of a grid; problems of the first that is wrong are printed on standard error.
+fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Vec<Point>, Exit> {
     let axes: Result<Vec<Axis>, String> = options.sweep.iter().map(|text| Axis::parse("--sweep", text)).collect();
     let axes =
         axes.and_then(|axes| grid::check("--sweep", &axes).map(|()| axes)).map_err(|problem| unsimulated(&problem))?;
-    let prepare = |settings: Vec<(String, String)>| {
-        let scene = point(&options.run, (jobs, outside), &settings).map_err(|problems| {
-            diagnostics::print(&problems);
-            Exit::usage(&format!("with {}", words_of(&settings)))
-        })?;
-        Ok((settings, scene))
+    let (sections, around) = (options.run.of_jobs.section.as_slice(), around(options.run.on.as_deref()));
+    let words = JobWords { jobs, sections, around, outside };
+    let read = |settings: Vec<(String, String)>| {
+        let plan = words.with(&settings).map_err(|problems| rejected(&settings, &problems))?;
+        Ok((settings, plan))
     };
-    grid::combinations(&axes).into_iter().map(prepare).collect()
+    grid::combinations(&axes).into_iter().map(read).collect()
 }
 
-/// The simulation of one point.
-fn point(
-    options: &RunOptions,
-    (jobs, outside): (&[String], &Outside),
-    settings: &[(String, String)],
-) -> Result<Scene, Vec<Diagnostic>> {
-    let words = JobWords { jobs, sections: &options.of_jobs.section, around: around(options.on.as_deref()), outside };
-    Scene::set(words.with(settings)?, Seeds::new(options.conduct.seed))
+/// Prints the problems of one point.
+fn rejected(settings: &[(String, String)], problems: &[Diagnostic]) -> Exit {
+    diagnostics::print(problems);
+    Exit::usage(&format!("with {}", words_of(settings)))
 }
 
 /// The words that jobs are made of, once and again.
@@ -220,7 +151,7 @@ impl JobWords<'_> {
             let key = of_volume(key).unwrap_or_else(|| key.clone());
             for job in &mut plan.jobs {
                 let Some(words) = &mut job.engine.volume else { continue };
-                *words = modelled::with_key(words, &key, value);
+                *words = with_key(words, &key, value);
                 job.echo.retain(|(name, _)| name != "volume");
                 job.echo.push(("volume".to_owned(), words.clone()));
             }
@@ -244,17 +175,6 @@ fn unloggable(job: &Job) -> Diagnostic {
 
 /// What stands before the key of a volume where a job option has the same name.
 const ON: &str = "on.";
-
-/// Nobody watches one point of many.
-pub(crate) struct Unseen;
-
-impl Show for Unseen {
-    fn layout(&mut self, _: &Path, _: u64, _: u64) {}
-
-    fn progress(&mut self, _: &Moment) {}
-
-    fn status(&mut self, _: &Run) {}
-}
 
 /// What `--on` says of every job, as far as it says nothing else itself.
 pub(crate) fn around(volume: Option<&str>) -> Around {

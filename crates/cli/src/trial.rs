@@ -1,112 +1,82 @@
-//! Jobs that `run` and `sim` carry out, on this host or on modelled volumes, once or several times.
+//! Jobs that `run` and `sim` measure together, on this host or on modelled volumes, once or several times.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::gate::Gate;
 use job::{Dialect, Plan, Words};
-use meter::Widths;
+use runner::{PreparedRun, Runner, Seeds};
+use sim::model::{Use, used};
 use store::Kind;
 
 use crate::args::RunOptions;
+use crate::diagnostics;
 use crate::exit::Exit;
-use crate::growth::Growth;
-use crate::measure::{Measurement, Request, Show};
-use crate::members::{self, HostGround};
-use crate::modelled::{self, Pace, Use};
 use crate::refusal::Refusal;
-use crate::run::{Checked, command_line};
-use crate::seeds::Seeds;
-use crate::signals::Signals;
-use crate::sim::{self, Scene};
+use crate::runners::{self, Place};
+use crate::sim::around;
 use crate::source::Outside;
-use crate::worker::unix_ms;
-use crate::{diagnostics, preview};
 
-/// What is carried out together.
+/// Jobs that are measured together.
 pub(crate) struct Trial {
     pub(crate) kind: Kind,
-    /// What it is about: its file or its first job.
+    /// Its file or its first job.
     pub(crate) name: String,
-    /// What its repeats are called together.
+    /// The common name of its repeats.
     pub(crate) series: String,
     /// The jobs as they were written.
     pub(crate) written: String,
     plan: Plan,
-    place: Place,
+    runner: Box<dyn Runner>,
     seeds: Seeds,
-    gate: Arc<Gate>,
-}
-
-/// Where jobs are carried out.
-#[derive(Clone, Copy)]
-enum Place {
-    Host,
-    Models(Pace),
 }
 
 impl Trial {
-    /// What is wrong with the jobs is on standard error.
-    pub(crate) fn all(options: &RunOptions, jobs: &[String], pace: Pace) -> Result<Vec<Self>, Exit> {
+    /// Reads all jobs. Problems are printed on standard error.
+    pub(crate) fn all(options: &RunOptions, jobs: &[String], is_virtual: bool) -> Result<Vec<Self>, Exit> {
         let lots = if options.repeat.is_some() { one_for_each_file(jobs)? } else { vec![jobs.to_vec()] };
         let gate = options.conduct.gate();
         let trials: Result<Vec<Self>, Exit> =
-            lots.iter().map(|words| Self::read(options, words, pace, &gate)).collect();
+            lots.iter().map(|words| Self::read(options, words, is_virtual, &gate)).collect();
         let mut trials = trials?;
         for (trial, salt) in trials.iter_mut().zip(std::process::id()..) {
-            trial.series = store::series_name(&trial.name, unix_ms(), salt);
+            trial.series = store::series_name(&trial.name, device::unix_ms(), salt);
         }
         Ok(trials)
     }
 
-    fn read(options: &RunOptions, words: &[String], pace: Pace, gate: &Arc<Gate>) -> Result<Self, Exit> {
-        let (around, outside) = (sim::around(options.on.as_deref()), Outside::default());
+    fn read(options: &RunOptions, words: &[String], is_virtual: bool, gate: &Arc<Gate>) -> Result<Self, Exit> {
+        let (around, outside) = (around(options.on.as_deref()), Outside::default());
         let parsed = job::parse_job_arguments(words, &options.of_jobs.section, &around, Dialect::Strict, &outside);
         diagnostics::print(&parsed.diagnostics);
         let (plan, _) = parsed.into_result().map_err(|_| Exit::Usage)?;
-        let place = match (pace, modelled::used(&plan)) {
-            (Pace::Real, Use::Nowhere) => Place::Host,
-            (Pace::Real, Use::Mixed) => {
+        let place = match (is_virtual, used(&plan)) {
+            (true, _) => Place::Virtual,
+            (false, Use::Nowhere) => Place::Device,
+            (false, Use::Everywhere) => Place::Paced,
+            (false, Use::Mixed) => {
                 let problem = "some jobs are on modelled volumes and some are not: run them one after the other";
                 return Err(Refusal::Words(vec![problem.to_owned()]).told());
             }
-            _ => Place::Models(pace),
         };
-        let kind = if matches!(place, Place::Models(Pace::Virtual)) { Kind::Sim } else { Kind::Run };
+        let kind = if place == Place::Virtual { Kind::Sim } else { Kind::Run };
         let (name, written) = (name_of(words, &plan), outside.written(words));
-        let (series, seeds) = (String::new(), Seeds::new(options.conduct.seed));
-        let gate = Arc::clone(gate);
-        Ok(Self { kind, name, series, written, plan, place, seeds, gate })
+        let (series, seeds) = (String::new(), runners::seeds(options.conduct.seed));
+        Ok(Self { kind, name, series, written, plan, runner: runners::runner(place, gate), seeds })
     }
 
-    /// Ready to be carried out for the first time (0) or again, then from another seed: repeats in virtual time would be
-    /// the same to the last bit, and caches remember where reads went.
-    pub(crate) fn ready(&self, round: u32) -> Result<Ready, Refusal> {
-        let again = || Seeds::new(Some(self.seeds.printed(&self.plan).wrapping_add(u64::from(round))));
+    /// Prepares the first round (0) or a later one, then from another seed: repeats in virtual time would be identical, and
+    /// caches remember where reads went.
+    pub(crate) fn ready(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
+        let again = || Seeds::fixed(self.seeds.printed(&self.plan).wrapping_add(u64::from(round)));
         let seeds = if round == 0 { self.seeds } else { again() };
-        self.stage(self.plan.clone(), seeds)
+        self.runner.prepare(&self.plan, seeds).map_err(Refusal::Jobs)
     }
 
-    /// Ready to be carried out with other jobs in the same places, from another seed.
-    pub(crate) fn ready_with(&self, plan: Plan) -> Result<Ready, Refusal> {
-        let seeds = Seeds::new(Some(self.seeds.printed(&plan).wrapping_add(1)));
-        self.stage(plan, seeds)
-    }
-
-    fn stage(&self, plan: Plan, seeds: Seeds) -> Result<Ready, Refusal> {
-        let stage = match self.place {
-            Place::Models(pace) => Stage::Models(Scene::set(plan, seeds).map_err(Refusal::Jobs)?, pace),
-            Place::Host => {
-                let (members, unfit) =
-                    members::enlist(&plan, Dialect::Strict, seeds, &HostGround::new(Dialect::Strict));
-                if !unfit.is_empty() {
-                    return Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(&plan)).collect()));
-                }
-                let checked = Checked::of(&plan, members, seeds, &self.gate);
-                Stage::Host(plan, checked)
-            }
-        };
-        Ok(Ready { seeds, stage })
+    /// Prepares other jobs in the same places, from another seed.
+    pub(crate) fn ready_with(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
+        let seeds = Seeds::fixed(self.seeds.printed(plan).wrapping_add(1));
+        self.runner.prepare(plan, seeds).map_err(Refusal::Jobs)
     }
 }
 
@@ -135,78 +105,4 @@ fn one_for_each_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
         (0..words.len()).filter(|index| !is_other(index)).map(|index| words[index].clone()).collect()
     };
     Ok(files.iter().map(lot).collect())
-}
-
-/// A trial that can begin.
-pub(crate) struct Ready {
-    seeds: Seeds,
-    stage: Stage,
-}
-
-enum Stage {
-    Host(Plan, Checked),
-    Models(Scene, Pace),
-}
-
-impl Ready {
-    pub(crate) fn plan(&self) -> &Plan {
-        match &self.stage {
-            Stage::Host(plan, _) => plan,
-            Stage::Models(scene, _) => &scene.plan,
-        }
-    }
-
-    /// Why it must not begin, a line each.
-    pub(crate) fn dangers(&self) -> &[String] {
-        match &self.stage {
-            Stage::Host(_, checked) => &checked.dangers,
-            Stage::Models(..) => &[],
-        }
-    }
-
-    /// Files that it makes or extends.
-    pub(crate) fn growths(&self) -> &[Growth] {
-        match &self.stage {
-            Stage::Host(_, checked) => &checked.growths,
-            Stage::Models(..) => &[],
-        }
-    }
-
-    /// What it would touch.
-    pub(crate) fn told(&self) -> String {
-        match &self.stage {
-            Stage::Host(plan, Checked { members, growths, dangers, .. }) => {
-                preview::dry_run(plan, members, growths, dangers)
-            }
-            Stage::Models(scene, _) => scene.told(),
-        }
-    }
-
-    pub(crate) fn request(&self, words: &[String]) -> Request<'_> {
-        match &self.stage {
-            Stage::Host(plan, Checked { members, layouts, .. }) => Request {
-                plan,
-                dialect: Dialect::Strict,
-                members,
-                layouts,
-                seeds: self.seeds,
-                command_line: command_line(words),
-                status_every: None,
-                intervals: Widths::suited(),
-            },
-            Stage::Models(scene, _) => scene.request(self.seeds, words),
-        }
-    }
-
-    pub(crate) fn measure(
-        &self,
-        request: &Request<'_>,
-        signals: &Signals,
-        show: &mut dyn Show,
-    ) -> Result<Measurement, engine::Error> {
-        match &self.stage {
-            Stage::Host(_, checked) => checked.measure(request, signals, show),
-            Stage::Models(scene, pace) => Ok(modelled::measure(request, &scene.fitting, *pace, signals, show)),
-        }
-    }
 }

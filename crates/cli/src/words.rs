@@ -34,18 +34,6 @@ pub(crate) fn merging(merging: &Merging) -> String {
     source.into_iter().chain(assumed).collect::<Vec<_>>().join("; ")
 }
 
-/// Notes about limits, those of one text together: `volume IOPS, burst IOPS: ...`.
-pub(crate) fn of_limits(notes: impl Iterator<Item = (String, String)>) -> Vec<String> {
-    let mut known: Vec<(String, String)> = Vec::new();
-    for (limit, text) in notes {
-        match known.iter_mut().find(|(_, other)| *other == text) {
-            Some((limits, _)) => *limits = format!("{limits}, {limit}"),
-            None => known.push((limit, text)),
-        }
-    }
-    known.into_iter().map(|(limits, text)| format!("{limits}: {text}")).collect()
-}
-
 /// A word of the shell.
 pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@,%".contains(c);

@@ -51,6 +51,14 @@ impl<T> PerKind<T> {
         }
     }
 
+    /// Returns the same value for all kinds.
+    pub fn same(value: T) -> Self
+    where
+        T: Clone,
+    {
+        Self { read: value.clone(), write: value.clone(), trim: value }
+    }
+
     /// The three values made by `make` from 0, 1 and 2.
     pub(crate) fn from_slots(mut make: impl FnMut(usize) -> T) -> Self {
         Self { read: make(0), write: make(1), trim: make(2) }
@@ -61,7 +69,7 @@ impl<T> PerKind<T> {
 impl Default for Draft {
     fn default() -> Self {
         Self {
-            job: default_job(),
+            job: Job::default(),
             bs: [4096; 3],
             ranges: [None; 3],
             splits: [None, None, None],
@@ -69,6 +77,13 @@ impl Default for Draft {
             name: None,
             engine_known: true,
         }
+    }
+}
+
+/// fio's defaults.
+impl Default for Job {
+    fn default() -> Self {
+        default_job()
     }
 }
 
@@ -147,7 +162,7 @@ fn default_pattern() -> Pattern {
         direction: Direction::Read,
         random: false,
         modifier: 0,
-        rwmixread: 50,
+        read_ppm: 500_000,
         block_sizes: PerKind::from_slots(|_| BlockSizes::Fixed(4096)),
         bs_unaligned: false,
         blockalign: None,

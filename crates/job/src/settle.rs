@@ -15,9 +15,7 @@ pub(crate) fn settle(draft: Draft, context: &Context<'_>) -> (Job, Vec<Diagnosti
     let mut job = draft.job;
     job.pattern.block_sizes = block_sizes;
     job.pattern.blockalign = blockalign;
-    job.pattern.rwmixread = job.pattern.rwmixread.min(100);
     settle_map(&mut job.pattern);
-    settle_depth(&mut job.pace);
     settle_engine(&mut job.engine);
     // Without an end to run up to, a job ends where its data does.
     job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
@@ -97,15 +95,6 @@ fn settle_map(pattern: &mut Pattern) {
     let distributions = [&pattern.distribution.read, &pattern.distribution.write, &pattern.distribution.trim];
     let skewed = distributions.iter().any(|distribution| **distribution != Distribution::Uniform);
     pattern.norandommap |= skewed || pattern.blockalign.is_some();
-}
-
-/// No batch is larger than the depth.
-fn settle_depth(pace: &mut Pace) {
-    let depth = pace.iodepth;
-    pace.batch = pace.batch.map(|batch| batch.min(depth));
-    pace.batch_complete_min = pace.batch_complete_min.min(depth);
-    pace.batch_complete_max = pace.batch_complete_max.map(|most| most.max(pace.batch_complete_min));
-    pace.iodepth_low = pace.iodepth_low.map(|low| low.min(depth));
 }
 
 /// Forgets what another engine was told.

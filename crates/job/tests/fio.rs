@@ -108,7 +108,7 @@ const NUMBERS: &[Numbers] = &[
     ("number_ios", |job| i128::from(job.extent.number_ios.unwrap_or(0)), &["100", "1k", "2m", "3,5", "3-5"]),
     (
         "rwmixread",
-        |job| i128::from(job.pattern.rwmixread),
+        |job| i128::from(job.pattern.read_ppm / 10_000),
         &["70", "0x32", "70foo", "20,80", "20:80", "-20", "20,30,90,10"],
     ),
     ("loops", |job| i128::from(job.extent.loops), &["3", "1k"]),

@@ -73,7 +73,7 @@ const QUIRKS: &[Quirk] = &[
     quirk("G10 no exponents", "[a]\nbs=4e3", |j| sizes(j) == [4; 3], &["trailing-text"]),
     quirk("G10 no fractions of times", "[a]\nruntime=1.5s", |j| j.extent.runtime == Nanos::from_secs(1), &["fraction"]),
     quirk("G10 no fractions of shares", "[a]\nsize=12.5%", |j| bytes(j) == Some(12), &["fraction"]),
-    quirk("G10 text behind a number", "[a]\nrwmixread=8foo", |j| j.pattern.rwmixread == 8, &["trailing-text"]),
+    quirk("G10 text behind a number", "[a]\nrwmixread=8foo", |j| j.pattern.read_ppm == 80_000, &["trailing-text"]),
     quirk("G10 a share behind a size", "[a]\nbs=4k/50", |j| sizes(j) == [4096; 3], &["trailing-text"]),
     quirk("G10 counts have suffixes", "[a]\nioengine=libaio\niodepth=1k", |j| j.pace.iodepth == 1024, &[]),
     quirk("G10 negative sizes", "[a]\nsize=-1m", |j| bytes(j) == Some(1 << 20), &["negative"]),
@@ -122,7 +122,7 @@ const QUIRKS: &[Quirk] = &[
     ),
     quirk("a contradiction", "[a]\ndirect=1\nbuffered=1", |j| !j.engine.direct, &["direct-and-buffered"]),
     quirk("a skew needs no map", "[a]\nrw=randread\nrandom_distribution=zipf:1.2", |j| j.pattern.norandommap, &[]),
-    quirk("write share from read share", "[a]\nrw=randrw\nrwmixwrite=30", |j| j.pattern.rwmixread == 70, &[]),
+    quirk("write share from read share", "[a]\nrw=randrw\nrwmixwrite=30", |j| j.pattern.read_ppm == 700_000, &[]),
     quirk(
         "an argument for nothing",
         "[a]\nfallocate=none:x",

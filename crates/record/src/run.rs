@@ -160,6 +160,14 @@ pub struct Tool {
     pub version: String,
 }
 
+impl Tool {
+    /// Returns this program.
+    #[must_use]
+    pub fn this() -> Self {
+        Self { name: "fathom".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+}
+
 /// Where a run took place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {

@@ -12,6 +12,7 @@
 mod clock;
 mod hosts;
 mod ledger;
+pub mod model;
 mod world;
 
 pub use clock::{Clock, Virtual};

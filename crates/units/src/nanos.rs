@@ -11,6 +11,12 @@ use crate::text::significant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(u64);
 
+impl From<Nanos> for std::time::Duration {
+    fn from(time: Nanos) -> Self {
+        Self::from_nanos(time.0)
+    }
+}
+
 impl Nanos {
     /// The start of the clock, or no time at all.
     pub const ZERO: Self = Self(0);

@@ -12,6 +12,7 @@
 mod agenda;
 mod ahead;
 pub mod catalogue;
+mod citation;
 pub mod closed;
 pub mod disk;
 mod law;
@@ -26,6 +27,7 @@ mod tally;
 mod written;
 
 pub use ahead::Early;
+pub use citation::{cited, cited_jitter, cited_merging, joined_by_text};
 pub use law::Law;
 pub use request::{Kind, PerKind, Request, Share};
 pub use spec::{

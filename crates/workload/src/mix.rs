@@ -1,6 +1,6 @@
 //! Which kind of operation comes next.
 
-use job::{Direction, Job};
+use job::{Direction, Job, Pattern};
 use units::random::Random;
 
 use crate::decision::OpKind;
@@ -10,20 +10,20 @@ use crate::decision::OpKind;
 pub(crate) enum Mix {
     /// Always this.
     Only(OpKind),
-    /// So many per cent reads, each operation drawn on its own; the rest are writes.
+    /// So many reads in a million, each operation drawn independently; the rest are writes.
     Reads(u32),
 }
 
 impl Mix {
     pub(crate) fn new(job: &Job) -> Self {
-        match (job.pattern.direction, job.pattern.rwmixread) {
-            (Direction::Read, _) | (Direction::ReadWrite, 100..) => Self::Only(OpKind::Read),
+        match (job.pattern.direction, job.pattern.read_ppm) {
+            (Direction::Read, _) | (Direction::ReadWrite, Pattern::PPM..) => Self::Only(OpKind::Read),
             (Direction::Write, _) | (Direction::ReadWrite, 0) => Self::Only(OpKind::Write),
             // Each trim brings its write after it, so only trims are chosen.
             (Direction::Trim | Direction::TrimWrite, _) => Self::Only(OpKind::Trim),
             // Its writes are left out, not read back: without a method there is nothing to check.
             (Direction::ReadWrite, _) if job.verify.only && job.verify.method.is_none() => Self::Only(OpKind::Read),
-            (Direction::ReadWrite, share) => Self::Reads(share),
+            (Direction::ReadWrite, ppm) => Self::Reads(ppm),
         }
     }
 
@@ -39,7 +39,7 @@ impl Mix {
     pub(crate) fn draw(self, random: &mut Random) -> OpKind {
         match self {
             Self::Only(kind) => kind,
-            Self::Reads(share) if random.below(100) < u64::from(share) => OpKind::Read,
+            Self::Reads(ppm) if random.below(Pattern::PPM.into()) < u64::from(ppm) => OpKind::Read,
             Self::Reads(_) => OpKind::Write,
         }
     }
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn reads_have_their_share() {
         let mut random = Random::new(1, 1);
-        let reads = (0..100_000).filter(|_| Mix::Reads(70).draw(&mut random) == OpKind::Read).count();
+        let reads = (0..100_000).filter(|_| Mix::Reads(700_000).draw(&mut random) == OpKind::Read).count();
         assert!((69_000..71_000).contains(&reads), "{reads}");
     }
 }

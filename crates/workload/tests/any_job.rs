@@ -43,7 +43,7 @@ fn any_job(random: &mut Random) -> Job {
     let mut job = rw(pick(random, &words));
     let pattern = &mut job.pattern;
     pattern.modifier = pick(random, &[0, 0, 0, 1, 5, 4096, -4096, -8192, 100_000]);
-    pattern.rwmixread = random.below(101) as u32;
+    pattern.set_read_percent(random.below(101) as u32);
     let one = any_sizes(random);
     pattern.block_sizes = PerKind { read: one.clone(), write: one.clone(), trim: one };
     if random.below(3) == 0 {

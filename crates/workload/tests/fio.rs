@@ -101,7 +101,7 @@ fn cases() -> Vec<Case> {
         case("--rw=write --size=64k --fsync=3 --number_ios=6", "write", 64 * k, |job| {
             (job.sync.fsync, job.extent.number_ios) = (3, Some(6));
         }),
-        case("--rw=randrw --size=64k --rwmixread=100", "randrw", 64 * k, |job| job.pattern.rwmixread = 100),
+        case("--rw=randrw --size=64k --rwmixread=100", "randrw", 64 * k, |job| job.pattern.set_read_percent(100)),
         case("--rw=randread --size=1m --random_distribution=zipf:1.2", "randread", MIB, |job| {
             let zipf = job::Distribution::Zipf { theta: 1.2, center: None };
             job.pattern.distribution = PerKind { read: zipf.clone(), write: zipf.clone(), trim: zipf };
@@ -151,7 +151,7 @@ fn cases() -> Vec<Case> {
         case("--rw=randread --size=1m --bssplit=4k/50:64k/50", "randread", MIB, |job| {
             sizes(job, &BlockSizes::Split(vec![(4096, 50), (65536, 50)]));
         }),
-        case("--rw=randrw --size=1m --rwmixread=70", "randrw", MIB, |job| job.pattern.rwmixread = 70),
+        case("--rw=randrw --size=1m --rwmixread=70", "randrw", MIB, |job| job.pattern.set_read_percent(70)),
         case("--rw=rw --size=1m", "rw", MIB, |_| {}),
         case("--rw=rw:4k --size=64k", "rw", 64 * k, |job| job.pattern.modifier = 4096),
     ]

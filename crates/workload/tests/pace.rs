@@ -99,7 +99,7 @@ fn byte_rates_count_bytes() {
 fn each_kind_of_a_mix_has_its_own_rate() {
     let mut job = rated(1000, Arrivals::Linear);
     job.pattern.direction = job::Direction::ReadWrite;
-    job.pattern.rwmixread = 70;
+    job.pattern.set_read_percent(70);
     job.pace.rate_iops.write = Some(Rate::per_sec(500));
     let ops = until(&job, 1, Nanos::from_secs(2));
     assert_eq!((count(&ops, OpKind::Read), count(&ops, OpKind::Write)), (2000, 1000));

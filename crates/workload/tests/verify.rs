@@ -300,7 +300,7 @@ fn only_what_was_written_is_checked() {
     for word in ["rw", "randrw"] {
         for most in [1000, 7] {
             let mut job = verified(word, VerifyMethod::Crc32c);
-            job.pattern.rwmixread = 30;
+            job.pattern.set_read_percent(30);
             let mut disk = Disk::new(&[256 * KIB]);
             let mut writer = issuer(&job, &one_file(256 * KIB), 5);
             disk.run(&mut writer, most).expect("writes are not checked");

@@ -16,10 +16,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("target", &["units"]),
     ("drive", &["units", "workload", "meter", "target"]),
     ("volume", &["units"]),
-    ("sim", &["units", "target", "volume"]),
     ("nbd", &["units", "meter", "volume"]),
     ("engine", &["units", "target", "nbd"]),
     ("record", &["units", "job", "meter"]),
+    ("runner", &["units", "job", "workload", "meter", "target", "drive", "volume", "record"]),
+    ("sim", &["units", "job", "workload", "meter", "target", "drive", "volume", "record", "runner"]),
+    ("device", &["units", "job", "workload", "meter", "target", "drive", "engine", "record", "runner"]),
     ("store", &["record"]),
     ("analyse", &["units", "record"]),
     ("plan", &["units", "volume"]),
@@ -27,16 +29,18 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "units", "job", "workload", "meter", "target", "drive", "volume", "sim", "nbd", "engine", "record",
-            "store", "analyse", "plan", "report",
+            "units", "job", "workload", "meter", "target", "drive", "volume", "runner", "sim", "nbd", "engine",
+            "device", "record", "store", "analyse", "plan", "report",
         ],
     ),
     ("xtask", &["job"]),
 ];
 
 /// Rooms without clock, thread, file, socket, environment or printing: they carry the `clippy.toml` that says so.
-const PURE: &[&str] =
-    &["units", "job", "workload", "meter", "target", "drive", "volume", "sim", "record", "analyse", "plan", "report"];
+const PURE: &[&str] = &[
+    "units", "job", "workload", "meter", "target", "drive", "volume", "runner", "sim", "record", "analyse", "plan",
+    "report",
+];
 
 /// Crates through which a pure room would reach the outside world.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];

@@ -14,7 +14,7 @@ use crate::args::CatalogOptions;
 use crate::exit::Exit;
 use crate::outputs::say;
 use crate::terminal::Terminal;
-use crate::{diagnostics, modelled};
+use crate::{diagnostics, runners};
 
 /// Lists all volumes, or describes one for a kind and size of operation.
 pub(crate) fn command(options: &CatalogOptions) -> Exit {
@@ -23,7 +23,7 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
         return say(&if options.json() { json::list(&listed) } else { list::list(&listed) });
     };
     let question = question::read(options);
-    let resolved = catalogue::resolve_all(&[words], &modelled::read_file);
+    let resolved = catalogue::resolve_all(&[words], &runners::read_volumes);
     match (question, resolved) {
         (Ok(question), Ok(mut resolved)) => {
             let volume = resolved.remove(0);

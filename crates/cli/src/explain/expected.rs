@@ -1,16 +1,16 @@
 //! The volume that figures are expected of, as `analyse` wants to know it.
 
 use analyse::{Cap, CapKind, Expectation, Larger, Observation, Point};
+use job::{BlockSizes, Direction, Engine, Job, PerKind, Plan};
+use runner::{Credits, RunOptions, Runner, Silent};
+use sim::model::with_key;
+use units::Nanos;
 use volume::catalogue::{self, Problem, Resolved};
 use volume::closed::{self, Load, Part, Prediction};
-use volume::{Behaviour, Counted, Limit, Scope, Spec, Tolerance, names_machine};
+use volume::{Behaviour, Counted, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};
 
-use crate::modelled;
-use crate::seeds::Seeds;
+use crate::runners;
 use crate::signals::Signals;
-use crate::sim::{self, JobWords, Scene};
-use crate::source::Outside;
-use crate::words;
 
 /// Blocks of this many bytes are meant where nobody says.
 const BLOCK_BYTES: u32 = 4096;
@@ -27,7 +27,7 @@ pub(super) struct Expected {
 impl Expected {
     /// The volume of `--expect`.
     pub(super) fn look_up(words: &str) -> Result<Self, Vec<Problem>> {
-        let mut resolved = catalogue::resolve_all(&[words], &modelled::read_file)?;
+        let mut resolved = catalogue::resolve_all(&[words], &runners::read_volumes)?;
         Ok(Self { words: words.to_owned(), volume: resolved.remove(0) })
     }
 
@@ -71,8 +71,8 @@ impl Expected {
         let kept: Vec<&str> = self.words.split(',').filter(|word| !word.trim().starts_with("credits=")).collect();
         let kept = kept.join(",");
         let of_size = |units: u64| {
-            let words = modelled::with_key(&kept, "size", &format!("{units}{name}"));
-            let resolved = catalogue::resolve_all(&[&words], &modelled::read_file).ok()?;
+            let words = with_key(&kept, "size", &format!("{units}{name}"));
+            let resolved = catalogue::resolve_all(&[&words], &runners::read_volumes).ok()?;
             Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops)
         };
         let now = (now / unit).max(1);
@@ -110,28 +110,19 @@ impl Expected {
         let closed = closed::predict(&self.volume.spec, &load).map(|expected| expected.iops);
         let iops = closed.or_else(|| Some(seen.iops?.value()))?;
         let (warm_up_s, seconds) = (4.0 * depth / iops, OPERATIONS / iops);
-        let order = if load.sequential { "" } else { "rand" };
-        let words = [
-            "--name=counterfactual".to_owned(),
-            format!("--rw={order}rw"),
-            format!("--rwmixread={:.0}", 100.0 * load.share.read),
-            format!("--bs={}", load.bytes.read),
-            format!("--iodepth={depth}"),
-            "--time_based".to_owned(),
-            format!("--ramp_time={}us", (warm_up_s * 1e6).ceil()),
-            format!("--runtime={}us", (seconds * 1e6).ceil()),
-        ];
-        let seeds = Seeds::new(None);
-        let words = JobWords {
-            jobs: &words,
-            sections: &[],
-            around: sim::around(Some(&self.words)),
-            outside: &Outside::default(),
-        };
-        let plan = words.with(&[]).ok()?;
-        let mut scene = Scene::set(plan, seeds).ok()?;
-        scene.drain();
-        let run = scene.simulate(&scene.request(seeds, &[]), signals);
+        let mut job = Job { name: "counterfactual".to_owned(), ..Job::default() };
+        (job.engine.engine, job.engine.volume, job.engine.direct) = (Engine::Model, Some(self.words.clone()), true);
+        (job.pattern.direction, job.pattern.random) = (Direction::ReadWrite, !load.sequential);
+        job.pattern.set_read_fraction(load.share.read);
+        job.pattern.block_sizes = PerKind::same(BlockSizes::Fixed(load.bytes.read));
+        job.pace.iodepth = depth as u32;
+        job.extent.time_based = true;
+        (job.extent.ramp_time, job.extent.runtime) = (Nanos::from_secs_f64(warm_up_s), Nanos::from_secs_f64(seconds));
+        let plan = Plan { jobs: vec![job], ..Plan::default() };
+        let runner = runners::model();
+        let prepared = runner.prepare(&plan, runners::seeds(None)).ok()?;
+        let options = RunOptions { credits: Credits::Spent, ..RunOptions::default() };
+        let run = prepared.run(&options, signals, &mut Silent).ok()?.run;
         let simulated = Observation::of(&run, run.jobs.first()?);
         Some(Point { in_flight: depth, iops: simulated.iops?.value(), latency_ns: simulated.latency_ns?.value() })
     }
@@ -154,10 +145,10 @@ fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
             length if length < least => format!("of less than {} count each", bytes(least)),
             _ => return None,
         };
-        let basis = words::merging(limit.merging.as_ref()?);
+        let basis = cited_merging(limit.merging.as_ref()?);
         Some((limit.name.clone(), format!("sequential operations {counted} ({basis})")))
     });
-    spec.unknown_machine().map(str::to_owned).into_iter().chain(words::of_limits(merging)).collect()
+    spec.unknown_machine().map(str::to_owned).into_iter().chain(joined_by_text(merging)).collect()
 }
 
 fn described(spec: &Spec, cap: &closed::Cap) -> Cap {

@@ -170,7 +170,7 @@ impl Controls {
 }
 
 fn fitted_to(seen: &Seen) -> usize {
-    seen.moment.as_ref().map_or(0, |moment| fitted(moment.elapsed, moment.eta))
+    seen.moment.as_ref().map_or(0, |moment| fitted(moment.elapsed.into(), moment.eta.map(Duration::from)))
 }
 
 /// Where it is all seen to.
@@ -265,8 +265,8 @@ impl Desk {
             title: &self.title,
             lead: &seen.lead,
             making: seen.making.as_ref(),
-            elapsed: moment.map(|moment| moment.elapsed).unwrap_or_default(),
-            eta: moment.and_then(|moment| moment.eta),
+            elapsed: moment.map(|moment| moment.elapsed.into()).unwrap_or_default(),
+            eta: moment.and_then(|moment| moment.eta.map(Duration::from)),
             fraction: moment.and_then(|moment| moment.fraction),
             jobs,
             all: &sampler.all,

@@ -392,7 +392,7 @@ fn of_job(name: &str) -> Result<Derived, Vec<Diagnostic>> {
     };
     let (pattern, pace) = (&job.pattern, &job.pace);
     let reads = match (pattern.direction.reads(), pattern.direction.writes()) {
-        (true, true) => f64::from(pattern.rwmixread) / 100.0,
+        (true, true) => pattern.read_fraction(),
         (true, false) => 1.0,
         _ => 0.0,
     };

@@ -19,6 +19,7 @@ use plan::{Candidate, Laws, Need, Ranking};
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_PLAN, Output};
 use crate::refusal::Refusal;
+use crate::runners;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 
@@ -63,8 +64,11 @@ fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> 
     let ask::Question { need, lines } = question;
     let mut laws = Laws::default();
     let seed = options.seed.unwrap_or(1);
+    let runner = runners::model();
     let mut simulate = |trial: &plan::Trial| {
-        (!options.no_simulation && signals.end().is_none()).then(|| verify::simulate(trial, seed, signals)).flatten()
+        (!options.no_simulation && signals.end().is_none())
+            .then(|| verify::simulate(&runner, trial, seed, signals))
+            .flatten()
     };
     let (mut candidates, ranking) = plan::plan(&need, &mut laws, &mut simulate);
     for index in &ranking.meeting {
@@ -189,10 +193,10 @@ mod tests {
     }
 
     fn hold(seed: u64, laws: &mut Laws, signals: &Signals) {
-        let need = any(seed);
+        let (need, runner) = (any(seed), runners::model());
         let said = || format!("seed {seed}: {need:?}");
         let (found, ranking) =
-            plan::plan(&need, laws, &mut |trial: &plan::Trial| verify::simulate(trial, seed, signals));
+            plan::plan(&need, laws, &mut |trial: &plan::Trial| verify::simulate(&runner, trial, seed, signals));
         for index in ranking.front.iter().chain(&ranking.best).chain(&ranking.fastest) {
             let beaten = ranking.meeting.iter().find(|other| is_beaten(&found[*index], &found[**other]));
             assert!(beaten.is_none(), "{}: {} is beaten", said(), found[*index].spec.name);
@@ -211,7 +215,7 @@ mod tests {
                 let percentile = need.percentile.map(|(share, bound)| (share, wider(bound)));
                 let headroom = 0.9 * need.headroom;
                 let need = Need { mean: need.mean.map(wider), percentile, headroom, ..need.clone() };
-                let again = &mut |trial: &plan::Trial| verify::simulate(trial, seed + 1_000, signals);
+                let again = &mut |trial: &plan::Trial| verify::simulate(&runner, trial, seed + 1_000, signals);
                 assert_eq!(plan::confirm(&need, candidate, again), Some(true), "{}: {}", said(), candidate.spec.name);
             }
         }

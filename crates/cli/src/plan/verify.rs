@@ -1,13 +1,13 @@
 //! Simulations that check what the closed form promises.
 
+use job::{Arrivals, BlockSizes, Direction, Engine, Job, PerKind, Plan};
 use plan::{Outcome, Trial};
 use record::{LatencyStats, Run};
+use runner::{Credits, RunOptions, Runner, Seeds, Silent};
+use sim::model::with_key;
+use units::{Nanos, Rate};
 
-use crate::modelled::with_key;
-use crate::seeds::Seeds;
 use crate::signals::Signals;
-use crate::sim::{self, JobWords, Scene};
-use crate::source::Outside;
 
 /// As many operations settle a mean to a hundredth.
 const OPERATIONS: f64 = 12_000.0;
@@ -19,79 +19,68 @@ const DEPTH_MAX: f64 = 4096.0;
 /// Machines of one simulation; where there are more, one stands for several.
 const MACHINES_MAX: u32 = 256;
 
-/// Simulates a trial; `None` where that is not possible.
-pub(super) fn simulate(trial: &Trial, seed: u64, signals: &Signals) -> Option<Outcome> {
-    let seeds = Seeds::new(Some(seed));
-    let words = words(trial);
-    let words = JobWords { jobs: &words, sections: &[], around: sim::around(None), outside: &Outside::default() };
-    let plan = words.with(&[]).ok()?;
-    let mut scene = Scene::set(plan, seeds).ok()?;
-    scene.drain();
-    let run = scene.simulate(&scene.request(seeds, &[]), signals);
+/// Simulates a trial without burst credits; `None` where that is not possible.
+pub(super) fn simulate(runner: &dyn Runner, trial: &Trial, seed: u64, signals: &Signals) -> Option<Outcome> {
+    let prepared = runner.prepare(&plan(trial), Seeds::fixed(seed)).ok()?;
+    let options = RunOptions { credits: Credits::Spent, ..RunOptions::default() };
+    let run = prepared.run(&options, signals, &mut Silent).ok()?.run;
     outcome(&run, trial)
 }
 
-/// The jobs of a trial: one for each machine, on a volume that all of them are attached to.
-fn words(trial: &Trial) -> Vec<String> {
+/// Returns the jobs of a trial: one for each machine, on a volume that all of them are attached to.
+fn plan(trial: &Trial) -> Plan {
     let machines = trial.machines.clamp(1, MACHINES_MAX);
     let of_one = f64::from(trial.machines.max(1)) / f64::from(machines);
     let one = job(&Trial { rate: trial.rate * of_one, in_flight: trial.in_flight * of_one, ..trial.clone() });
-    // What several machines let through is more than a stand-in of theirs does; the closed form has judged it.
+    // Several machines admit more than the one that stands for them; the closed form has judged it.
     let is_kept = |pair: &&str| of_one <= 1.0 || !pair.starts_with("machine=");
     let volume = trial.volume.split(',').filter(is_kept).collect::<Vec<_>>().join(",");
-    let on = |machine: u32| match machines {
-        1 => volume.clone(),
-        _ => with_key(&volume, "host", &format!("machine-{machine}")),
+    let on = |machine: u32| {
+        let volume = match machines {
+            1 => volume.clone(),
+            _ => with_key(&volume, "host", &format!("machine-{machine}")),
+        };
+        let mut job = one.clone();
+        job.engine.volume = Some(volume);
+        job
     };
-    let on_machine = |machine| {
-        let first = ["--name=plan".to_owned(), "--ioengine=model".to_owned(), format!("--volume={}", on(machine))];
-        first.into_iter().chain(one.iter().cloned())
-    };
-    (1..=machines).flat_map(on_machine).collect()
+    Plan { jobs: (1..=machines).map(on).collect(), ..Plan::default() }
 }
 
-/// The load of one machine.
-fn job(trial: &Trial) -> Vec<String> {
+/// Returns the load of one machine.
+fn job(trial: &Trial) -> Job {
     let seconds =
         (trial.longer * OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX)))).max(LEAST_S);
     let depth = match trial.timed {
-        // Enough that operations that come by chance are never kept out.
+        // Enough that random arrivals are never kept out.
         Some(_) => (8.0 * trial.in_flight).max(256.0),
         None => trial.in_flight.ceil(),
     };
-    let jobs = (depth / DEPTH_MAX).ceil().max(1.0);
-    let order = if trial.sequential { "" } else { "rand" };
-    let kind = match trial.read_share {
-        1.0 => "read",
-        0.0 => "write",
-        _ => "rw",
-    };
+    let workers = (depth / DEPTH_MAX).ceil().max(1.0);
     let warm_up_s = trial.longer * (4.0 * trial.in_flight / trial.rate).max(0.02);
-    let mut words = vec![
-        format!("--rw={order}{kind}"),
-        format!("--bs={}", trial.block),
-        format!("--iodepth={}", (depth / jobs).ceil()),
-        format!("--numjobs={jobs}"),
-        "--group_reporting".to_owned(),
-        "--direct=1".to_owned(),
-        "--time_based".to_owned(),
-        format!("--ramp_time={}us", (warm_up_s * 1e6).ceil()),
-        format!("--runtime={}us", (seconds * 1e6).ceil()),
-    ];
-    if kind == "rw" {
-        words.push(format!("--rwmixread={:.0}", 100.0 * trial.read_share));
-    }
+    let mut job = Job { name: "plan".to_owned(), ..Job::default() };
+    (job.engine.engine, job.engine.direct) = (Engine::Model, true);
+    job.pattern.random = !trial.sequential;
+    job.pattern.direction = match trial.read_share {
+        1.0 => Direction::Read,
+        0.0 => Direction::Write,
+        _ => Direction::ReadWrite,
+    };
+    job.pattern.set_read_fraction(trial.read_share);
+    job.pattern.block_sizes = PerKind::same(BlockSizes::Fixed(trial.block));
+    job.pace.iodepth = (depth / workers).ceil() as u32;
+    (job.grouping.numjobs, job.grouping.group_reporting) = (workers as u32, true);
+    job.extent.time_based = true;
+    (job.extent.ramp_time, job.extent.runtime) = (Nanos::from_secs_f64(warm_up_s), Nanos::from_secs_f64(seconds));
     if trial.timed.is_some() {
-        let each = |share: f64| format!("{}", (trial.rate * share / jobs).round().max(1.0));
-        let (reads, writes) = (each(trial.read_share), each(1.0 - trial.read_share));
-        words.push(match kind {
-            "read" => format!("--rate_iops={reads}"),
-            "write" => format!("--rate_iops={writes}"),
-            _ => format!("--rate_iops={reads},{writes}"),
-        });
-        words.push("--rate_process=poisson".to_owned());
+        let rate = |fraction: f64| {
+            let rate = Rate::per_sec((trial.rate * fraction / workers).round().max(1.0) as u64);
+            (fraction > 0.0).then_some(rate)
+        };
+        job.pace.rate_iops = PerKind { read: rate(trial.read_share), write: rate(1.0 - trial.read_share), trim: None };
+        job.pace.process = Arrivals::Poisson;
     }
-    words
+    job
 }
 
 fn outcome(run: &Run, trial: &Trial) -> Option<Outcome> {
@@ -130,7 +119,7 @@ mod tests {
             timed: None,
             longer: 1.0,
         };
-        simulate(&trial, 1, &Signals::install().unwrap()).unwrap().iops
+        simulate(&crate::runners::model(), &trial, 1, &Signals::install().unwrap()).unwrap().iops
     }
 
     #[test]

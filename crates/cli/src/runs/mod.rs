@@ -13,7 +13,6 @@ use crate::explain::open;
 use crate::outputs::say;
 use crate::recall::recall_all;
 use crate::terminal::{Terminal, tell};
-use crate::worker::unix_ms;
 use crate::{home, retention};
 use args::{Form, ImportOptions, KeepOptions, ListOptions, PruneOptions, RunsCommand, RunsOptions, ShowOptions};
 
@@ -87,7 +86,7 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
         };
         for number in numbers(&name, &bytes, number) {
             let which = number.map_or_else(|| name.clone(), |number| format!("{name}#{number}"));
-            let imported = store.import(&name, &bytes, number, unix_ms()).map_err(|error| failed(&error));
+            let imported = store.import(&name, &bytes, number, device::unix_ms()).map_err(|error| failed(&error));
             worst = worst.max(match imported {
                 Ok(id) => say(&format!("imported {which} as {id}\n")),
                 Err(exit) => exit,
@@ -124,10 +123,10 @@ fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
     let Some(store) = home::store().map_err(|problem| Exit::environment(&problem))? else {
         return Ok(say("nothing to remove\n"));
     };
-    let surplus = store.surplus(wanted, unix_ms()).map_err(|error| failed(&error))?;
+    let surplus = store.surplus(wanted, device::unix_ms()).map_err(|error| failed(&error))?;
     let removed = match options.dry_run {
         true => surplus.iter().map(|entry| entry.id.clone()).collect(),
-        false => store.retain(wanted, unix_ms()).map_err(|error| failed(&error))?,
+        false => store.retain(wanted, device::unix_ms()).map_err(|error| failed(&error))?,
     };
     let bytes = surplus.iter().filter(|entry| removed.contains(&entry.id)).map(Entry::bytes).sum();
     let what = if options.dry_run { "would be removed" } else { "removed" };

@@ -14,8 +14,7 @@ use super::identity::{self, Unusable};
 use super::places::{Admits, Place};
 use super::sizes;
 use super::stores::MEMORY_LEAST_BYTES;
-use crate::seeds::Seeds;
-use crate::{diagnostics, modelled};
+use crate::{diagnostics, runners};
 
 /// What is to be served, before anything is touched.
 pub(super) struct Question {
@@ -124,7 +123,7 @@ impl Question {
             memory_limit: options.memory_limit.as_deref().and_then(|text| reader.memory_limit(text)),
             way: options.way.as_deref().and_then(|text| reader.way(text)),
             identity: reader.identity(options),
-            seed: options.seed.unwrap_or_else(|| Seeds::for_many(false)),
+            seed: options.seed.unwrap_or_else(|| runners::seed_for_many(false)),
         };
         if reader.problems.is_empty() { Ok(question) } else { Err(reader.problems) }
     }
@@ -251,7 +250,7 @@ impl Reader {
     fn resolve(&mut self, options: &ServeOptions, drafts: &[Draft]) -> Vec<Wanted> {
         let words: Vec<Option<String>> = drafts.iter().map(|draft| self.words(options, draft)).collect();
         let asked: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
-        let specs = match catalogue::resolve_all(&asked, &modelled::read_file) {
+        let specs = match catalogue::resolve_all(&asked, &runners::read_volumes) {
             Ok(resolved) => resolved.into_iter().map(|volume| volume.spec).collect(),
             Err(problems) => {
                 let shown = |problem| diagnostics::of_volume(problem, diagnostics::place_in_volume(problem));
@@ -284,7 +283,7 @@ impl Reader {
             }
             return Some(volume.clone());
         }
-        Some(modelled::with_key(volume, "size", &format!("{}KiB", size as f64 / 1024.0)))
+        Some(sim::model::with_key(volume, "size", &format!("{}KiB", size as f64 / 1024.0)))
     }
 
     /// Two exports that write to one file would not know of each other.

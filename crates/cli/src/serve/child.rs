@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use runner::RunControl;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::figures::Known;

@@ -10,7 +10,6 @@ use volume::{Limit, Stage, StageKind};
 
 use super::control::by_name;
 use super::recent::Rates;
-use crate::modelled;
 
 /// The version of this layout.
 pub(super) const SCHEMA: u32 = 1;
@@ -189,7 +188,7 @@ fn notes(known: &Known, snapshot: &Snapshot) -> Vec<String> {
         let limit = known.merging.iter().find(|limit| limit.name == stage.name)?;
         Some((limit, stage))
     });
-    known.unknown.iter().cloned().chain(modelled::merging_notes(merging)).collect()
+    known.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
 }
 
 /// How a kind is called.

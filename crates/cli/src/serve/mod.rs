@@ -32,9 +32,9 @@ use crate::args::Progress;
 use crate::display::Display;
 use crate::events::Events;
 use crate::exit::Exit;
+use crate::home;
 use crate::outputs::{self, OF_A_SERVER, Output, deliver_and_say};
 use crate::refusal::Refusal;
-use crate::safety;
 use crate::shutdown;
 use crate::signals::Signals;
 use crate::terminal::{tell, why};
@@ -66,7 +66,7 @@ fn cannot(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
 /// Reads, checks, serves, tells.
 fn serve(options: &ServeOptions) -> Result<Exit, Exit> {
     let question = Question::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
-    let gate = safety::gate_of_server(&options.allow_destroy);
+    let gate = device::safety::gate_of_server(&options.allow_destroy, home::ledger().as_deref());
     let dangers = stores::dangers(options, &question.wanted, &gate);
     if !dangers.is_empty() {
         return Err(Refusal::Words(dangers).told());

@@ -11,7 +11,6 @@ use units::random::mix;
 
 use super::args::ServeOptions;
 use super::ask::{Question, StoreWords, Wanted};
-use crate::safety;
 
 /// The least `--memory-limit`: a few connections, each with requests of 256 KiB.
 pub(super) const MEMORY_LEAST_BYTES: u64 = 16 << 20;
@@ -84,7 +83,7 @@ impl Manner {
 
 /// Devices and files that clients must not write to, a line each.
 pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &Gate) -> Vec<String> {
-    safety::note_inputs(wanted.iter().filter_map(|wanted| wanted.store.path()));
+    device::safety::note_inputs(wanted.iter().filter_map(|wanted| wanted.store.path()));
     let written = wanted.iter().filter_map(|wanted| match &wanted.store {
         StoreWords::File(path) if !options.read_only => Some(path),
         _ => None,
@@ -94,6 +93,6 @@ pub(super) fn dangers(options: &ServeOptions, wanted: &[Wanted], gate: &Gate) ->
 
 /// More would push out everything else on the host, or end this process.
 fn half_of_what_is_free() -> u64 {
-    let free = crate::capacity::memory().map(|limit| limit.most);
+    let free = device::capacity::memory().map(|limit| limit.most);
     free.unwrap_or_else(|| probe::host(Path::new("/")).memory_bytes) / 2
 }

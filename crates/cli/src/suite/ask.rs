@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use ::sim::model::{place_in_volume, volume_diagnostic};
 use job::{Around, Diagnostic, Dialect, Plan, Size};
+use runner::Runner;
 use units::{Bytes, Nanos};
 use volume::catalogue;
 
@@ -11,7 +13,7 @@ use super::read::filled;
 use super::schema::{Setting, Step, Suite};
 use crate::refusal::Refusal;
 use crate::source::Outside;
-use crate::{diagnostics, modelled, sim};
+use crate::{runners, sim};
 
 /// Where a step is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +95,15 @@ impl Question {
         let path = name.map_or_else(|| target.clone(), |name| name.value.replace("{target}", target));
         let seen = engine::files::look(Path::new(&path)).ok().flatten()?;
         (seen.kind == engine::files::FileKind::Block).then_some(seen.bytes)
+    }
+
+    /// Returns the runner of a place.
+    pub(super) fn runner(&self, place: Place) -> Box<dyn Runner> {
+        let place = match place {
+            Place::Host => runners::Place::Device,
+            Place::Model => runners::Place::Virtual,
+        };
+        runners::runner(place, &self.gate)
     }
 
     /// Where each step is carried out.
@@ -208,13 +219,13 @@ pub(super) fn bytes_of(text: &str) -> Result<u64, String> {
 
 /// The size of a modelled volume.
 fn volume_size(words: &str) -> Result<u64, Refusal> {
-    match catalogue::resolve_all(&[words], &modelled::read_file) {
+    match catalogue::resolve_all(&[words], &runners::read_volumes) {
         Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),
         Err(problems) => {
             let told = |problem| {
-                let there = diagnostics::place_in_volume(problem);
+                let there = place_in_volume(problem);
                 let source = if there.source.as_ref() == "volume" { "--on".into() } else { there.source.clone() };
-                diagnostics::of_volume(problem, job::Place { source, ..there })
+                volume_diagnostic(problem, job::Place { source, ..there })
             };
             Err(Refusal::Jobs(problems.iter().map(told).collect()))
         }

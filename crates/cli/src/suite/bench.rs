@@ -1,22 +1,19 @@
-//! One step: a run on the host or a simulation, like any other.
+//! One step of a suite, on the host or on a modelled volume.
 
-use job::{Diagnostic, Dialect, Plan};
-use meter::Widths;
+use job::Diagnostic;
 use record::{Figure, Outcome as Ending, Run};
 use report::suite::Outcome;
+use runner::{Credits, PreparedRun, RunOptions, Runner, Seeds};
+use sim::model::{Use, used};
 
 use super::ask::{Place, Question};
 use super::schema::Step;
-use super::state::Credits;
+use super::state;
 use crate::display::Display;
-use crate::members::{self, HostGround, Member};
-use crate::modelled::{self, Use};
+use crate::preview;
 use crate::refusal::Refusal;
-use crate::run::Checked;
-use crate::seeds::Seeds;
+use crate::runners::failures;
 use crate::signals::Signals;
-use crate::sim::Scene;
-use crate::{layout, preview, safety};
 
 /// One step of a suite, with the seeds that it is carried out with.
 #[derive(Clone, Copy)]
@@ -33,18 +30,12 @@ pub(super) fn check_all(question: &Question, seeds: Seeds) -> Result<(), Refusal
     for step in &question.suite.steps {
         let bench = Bench { question, step, seeds };
         for place in question.places() {
-            let found = match place {
-                Place::Model => bench.scene().map(|_| Vec::new())?,
-                // What an earlier step writes is there by then.
-                Place::Host if written => {
-                    let (plan, members) = bench.enlist()?;
-                    let mut found = safety::check(&plan, &members, &question.gate);
-                    found.extend(layout::without_room(&layout::wanted(&plan, &members, seeds)));
-                    found
-                }
-                Place::Host => bench.checked()?.1.dangers,
-            };
-            dangers.extend(found.into_iter().filter(|danger| !dangers.contains(danger)).collect::<Vec<_>>());
+            let runner = question.runner(place);
+            // What an earlier step writes is there by then.
+            let prepared = bench.prepare(&*runner, place, written)?;
+            dangers.extend(
+                prepared.refusals().iter().filter(|danger| !dangers.contains(danger)).cloned().collect::<Vec<_>>(),
+            );
         }
         written |= step.writes();
     }
@@ -54,32 +45,23 @@ pub(super) fn check_all(question: &Question, seeds: Seeds) -> Result<(), Refusal
 impl Bench<'_> {
     /// What would be touched.
     pub(super) fn told(&self) -> Result<String, Refusal> {
-        let mut text = String::new();
-        for place in self.question.places() {
-            text.push_str(&match place {
-                Place::Model => self.scene()?.told(),
-                Place::Host => {
-                    let (plan, Checked { members, growths, .. }) = self.checked()?;
-                    preview::dry_run(&plan, &members, &growths, &[])
-                }
-            });
-        }
-        Ok(text)
+        let of_place = |place| {
+            let runner = self.question.runner(place);
+            Ok(preview::prepared(&*self.prepare(&*runner, place, false)?))
+        };
+        self.question.places().map(of_place).collect()
     }
 
     /// Carries the step out, on a model with the credits that are left there: what it brought, and the record of it;
-    /// `None` where somebody wanted it to end.
+    /// `None` where it was interrupted.
     pub(super) fn carry_out(
         &self,
         place: Place,
         signals: &Signals,
         display: &mut Display,
-        credits: &mut Credits,
+        credits: &mut state::Credits,
     ) -> Option<(Outcome, Option<Run>)> {
-        let ran = match place {
-            Place::Host => self.on_host(signals, display),
-            Place::Model => self.on_model(signals, display, credits),
-        };
+        let ran = self.run(place, signals, display, credits);
         if signals.end().is_some() {
             return None;
         }
@@ -90,61 +72,52 @@ impl Bench<'_> {
         })
     }
 
-    fn on_host(&self, signals: &Signals, display: &mut Display) -> Result<Run, String> {
-        let (plan, checked) = self.checked().map_err(|refusal| refusal.line())?;
-        if !checked.dangers.is_empty() {
-            return Err(checked.dangers.join("; "));
+    fn run(
+        &self,
+        place: Place,
+        signals: &Signals,
+        display: &mut Display,
+        credits: &mut state::Credits,
+    ) -> Result<Run, String> {
+        let runner = self.question.runner(place);
+        let prepared = self.prepare(&*runner, place, false).map_err(|refusal| refusal.line())?;
+        if let refusals @ [_, ..] = prepared.refusals() {
+            return Err(refusals.join("; "));
         }
-        let measured = checked.measure_one(&plan, (self.seeds, Widths::suited()), signals, display);
-        measured.map_err(|failures| failures.join("; "))
-    }
-
-    fn on_model(&self, signals: &Signals, display: &mut Display, credits: &mut Credits) -> Result<Run, String> {
-        let mut scene = self.scene().map_err(|refusal| refusal.line())?;
-        match self.question.suite.drained {
-            true => scene.drain(),
-            false => scene.fill(|limit| credits.get(limit).copied()),
+        let start = if self.question.suite.drained { Credits::Spent } else { Credits::Left(credits.clone()) };
+        let options = RunOptions { credits: start, ..RunOptions::default() };
+        let completed = prepared.run(&options, signals, display).map_err(|error| error.to_string())?;
+        let failures = failures(prepared.plan(), prepared.workers(), &completed);
+        // What a model could not start is in its record.
+        if !failures.is_empty() && place == Place::Host {
+            return Err(failures.join("; "));
         }
-        let run = scene.simulate_before(&scene.request(self.seeds, &[]), signals, display);
-        credits.extend(left(&run));
-        Ok(run)
+        credits.extend(left(&completed.run));
+        Ok(completed.run)
     }
 
-    fn scene(&self) -> Result<Scene, Refusal> {
-        let plan = self.plan(Place::Model)?;
-        Scene::set(plan, self.seeds).map_err(|problems| self.located(Place::Model, problems))
-    }
-
-    fn plan(&self, place: Place) -> Result<Plan, Refusal> {
-        self.question.plan(self.step, place).map_err(Refusal::Jobs)
-    }
-
-    fn located(&self, place: Place, problems: Vec<Diagnostic>) -> Refusal {
-        Refusal::Jobs(self.question.located(self.step, place, problems))
-    }
-
-    fn enlist(&self) -> Result<(Plan, Vec<Member>), Refusal> {
+    /// Prepares the step; `later` where earlier steps will have changed its files by then.
+    fn prepare<'r>(
+        &self,
+        runner: &'r dyn Runner,
+        place: Place,
+        later: bool,
+    ) -> Result<Box<dyn PreparedRun + 'r>, Refusal> {
         let Self { question, step, seeds } = *self;
-        let plan = self.plan(Place::Host)?;
-        if modelled::used(&plan) != Use::Nowhere {
+        let plan = question.plan(step, place).map_err(Refusal::Jobs)?;
+        if place == Place::Host && used(&plan) != Use::Nowhere {
             let message =
                 format!("the step `{}` names a modelled volume, but is to be measured on a target", step.name);
             let problem = Diagnostic::error("suite", message).at(question.suite.text.place(&step.at));
             let remedy = "leave `volume` and ioengine=model out of the suite, and give the volume with --on";
             return Err(Refusal::Jobs(vec![problem.remedy(remedy)]));
         }
-        let (members, unfit) = members::enlist(&plan, Dialect::Strict, seeds, &HostGround::new(Dialect::Strict));
-        if !unfit.is_empty() {
-            let problems = unfit.iter().map(|unfit| unfit.diagnostic(&plan)).collect();
-            return Err(self.located(Place::Host, problems));
-        }
-        Ok((plan, members))
+        let prepared = if later { runner.prepare_later(&plan, seeds) } else { runner.prepare(&plan, seeds) };
+        prepared.map_err(|problems| self.located(place, problems))
     }
 
-    fn checked(&self) -> Result<(Plan, Checked), Refusal> {
-        let (plan, members) = self.enlist()?;
-        let checked = Checked::of(&plan, members, self.seeds, &self.question.gate);
-        Ok((plan, checked))
+    fn located(&self, place: Place, problems: Vec<Diagnostic>) -> Refusal {
+        Refusal::Jobs(self.question.located(self.step, place, problems))
     }
 }
 

@@ -5,7 +5,7 @@ use units::closest;
 
 use super::read::read;
 use super::schema::{Suite, Text};
-use crate::modelled;
+use crate::runners;
 
 macro_rules! suites {
     ($($name:literal),* $(,)?) => {
@@ -30,7 +30,7 @@ pub(crate) fn names() -> Vec<&'static str> {
 /// The procedure of this name, or the file.
 pub(super) fn find(name: &str) -> Result<Suite, Vec<Diagnostic>> {
     if name.contains('/') || name.ends_with(".toml") {
-        let text = modelled::read_text(name, "suite").map_err(|why| vec![Diagnostic::error("suite", why)])?;
+        let text = runners::read_text(name, "suite").map_err(|why| vec![Diagnostic::error("suite", why)])?;
         return read(&Text::new(name, &text));
     }
     match TEXTS.iter().find(|(known, _)| *known == name) {

@@ -21,6 +21,7 @@ use analyse::knee::steady::Window;
 use record::{Note, Run};
 use report::Event;
 use report::suite::{Document, Outcome, Row};
+use runner::Seeds;
 use store::Kind;
 
 use crate::args::PageFormat;
@@ -33,11 +34,9 @@ use crate::onlookers::Invited;
 use crate::outputs::{self, IN_FILES, OF_A_SUITE, Output};
 use crate::refusal::Refusal;
 use crate::run;
-use crate::seeds::Seeds;
-use crate::shutdown;
+use crate::runners;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, tell};
-use crate::worker::unix_ms;
 use args::{RunOptions, SuiteCommand, SuiteOptions};
 use ask::{Place, Question};
 use bench::Bench;
@@ -59,8 +58,8 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, 
 /// Checks everything, goes on where an earlier run was interrupted, and tells how it ended.
 fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     let question = read(options).map_err(Refusal::told)?;
-    let seed = options.conduct.seed.unwrap_or_else(|| Seeds::for_many(question.target.is_none()));
-    let checked = bench::check_all(&question, Seeds::new(Some(seed)));
+    let seed = options.conduct.seed.unwrap_or_else(|| runners::seed_for_many(question.target.is_none()));
+    let checked = bench::check_all(&question, Seeds::fixed(seed));
     if options.conduct.dry_run {
         return Ok(dry_run(&question, seed, checked));
     }
@@ -69,7 +68,7 @@ fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let state = kept.unwrap_or_else(|| State::new(&question, seed));
     let display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
-    let began = unix_ms();
+    let began = device::unix_ms();
     let mut session = Session {
         question: &question,
         state,
@@ -150,7 +149,7 @@ fn dry_run(question: &Question, seed: u64, checked: Result<(), Refusal>) -> Exit
     }
     let mut text = pages::plan(question);
     for step in &question.suite.steps {
-        let bench = Bench { question, step, seeds: Seeds::new(Some(seed)) };
+        let bench = Bench { question, step, seeds: Seeds::fixed(seed) };
         match bench.told() {
             Ok(told) => {
                 let told: String =
@@ -226,7 +225,7 @@ impl Session<'_> {
         if self.state.of(&step.name, round).is_some() {
             return None;
         }
-        let seeds = Seeds::new(Some(self.state.seed.wrapping_add(round as u64)));
+        let seeds = Seeds::fixed(self.state.seed.wrapping_add(round as u64));
         let steps = &self.question.suite.steps;
         let number = steps.iter().position(|known| known.name == step.name).map_or(0, |at| at + 1);
         let of_round = if round > 0 { format!("round {round}, ") } else { String::new() };
@@ -239,7 +238,7 @@ impl Session<'_> {
             let outcome = bench.carry_out(place, self.signals, &mut self.display, &mut taken.credits);
             let Some((outcome, run)) = outcome else { return self.signals.end().map(|_| Ended::Signal) };
             run.into_iter().for_each(|run| self.add_part(step, round, place, run));
-            if let (Outcome::Failed(reason), true) = (&outcome, shutdown::is_stuck()) {
+            if let (Outcome::Failed(reason), true) = (&outcome, device::stuck::is_stuck()) {
                 self.display.warn(&format!("fathom: {}: {reason}\n", step.name));
                 return Some(Ended::Stuck);
             }

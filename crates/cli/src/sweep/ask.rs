@@ -2,15 +2,16 @@
 
 use analyse::knee::search::Settings;
 use job::{Around, Diagnostic, Job, Plan};
+use runner::Seeds;
+use sim::model::{Use, used};
 use units::Nanos;
 
 use super::bench::Bench;
 use crate::args::SweepOptions;
 use crate::grid::{self, Axis};
-use crate::modelled::{self, Use};
 use crate::refusal::Refusal;
-use crate::seeds::Seeds;
-use crate::sim::{self, JobWords};
+use crate::runners;
+use crate::sim::{JobWords, around};
 use crate::source::Outside;
 use crate::{preview, trial};
 
@@ -66,7 +67,7 @@ impl Question {
         if !problems.is_empty() {
             return Err(Refusal::Words(problems));
         }
-        let mut around = sim::around(options.on.as_deref());
+        let mut around = around(options.on.as_deref());
         around.before.splice(0..0, DEFAULTS.map(|(name, value)| (name.to_owned(), value.to_owned())));
         if options.on.is_none() {
             around.before.push(("ioengine".to_owned(), default_engine().to_owned()));
@@ -80,7 +81,7 @@ impl Question {
             around,
             axes,
             gate: options.conduct.gate(),
-            seeds: Seeds::new(options.conduct.seed),
+            seeds: runners::seeds(options.conduct.seed),
             depth_max: options.depth_max,
             precision,
             budget_s,
@@ -93,7 +94,7 @@ impl Question {
     /// A job needs no name here: there is only one.
     fn name_the_job(&mut self) {
         let unnamed = |problems: Vec<Diagnostic>| problems.iter().all(|problem| problem.code == job::NO_JOBS);
-        if self.plan(&[], None).err().is_some_and(unnamed) {
+        if self.plan(&[]).err().is_some_and(unnamed) {
             self.jobs.push(format!("--name={UNNAMED}"));
         }
     }
@@ -103,13 +104,11 @@ impl Question {
         grid::combinations(&self.axes)
     }
 
-    /// The jobs under some settings, and with one probe's depth and time.
-    pub(crate) fn plan(&self, settings: &[(String, String)], shape: Option<&Shape>) -> Result<Plan, Vec<Diagnostic>> {
+    /// Reads the jobs under some settings.
+    pub(crate) fn plan(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
         let Self { jobs, sections, around, outside, .. } = self;
         let words = JobWords { jobs, sections, around: around.clone(), outside };
-        let mut settings = settings.to_vec();
-        settings.extend(shape.map(Shape::options).unwrap_or_default());
-        words.with(&settings)
+        words.with(settings)
     }
 
     /// What it is about: its file, its job or, where nobody named one, what it is measured on.
@@ -164,29 +163,6 @@ impl Question {
     }
 }
 
-/// Depth and time of one probe, as options of a job.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    pub(crate) iodepth: u32,
-    pub(crate) numjobs: u32,
-    pub(crate) warm_up_s: f64,
-    pub(crate) seconds: f64,
-}
-
-impl Shape {
-    fn options(&self) -> Vec<(String, String)> {
-        let time = |seconds: f64| format!("{}us", (seconds * 1e6).round().max(1.0));
-        let options = [
-            ("iodepth", self.iodepth.to_string()),
-            ("numjobs", self.numjobs.to_string()),
-            ("time_based", "1".to_owned()),
-            ("ramp_time", time(self.warm_up_s)),
-            ("runtime", time(self.seconds)),
-        ];
-        options.map(|(name, value)| (name.to_owned(), value)).to_vec()
-    }
-}
-
 /// The one job of a plan, if it is one whose depth can be swept.
 pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
     let [job] = plan.jobs.as_slice() else {
@@ -227,7 +203,7 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
 
 /// Where the jobs are; a mixture is nowhere.
 pub(crate) fn is_modelled(plan: &Plan) -> bool {
-    modelled::used(plan) == Use::Everywhere
+    used(plan) == Use::Everywhere
 }
 
 /// `io_uring`, unless the kernel's administrator has switched it off.

@@ -1,46 +1,35 @@
-//! Where probes are made: on a modelled volume in virtual time, several side by side, or on a device one after the other.
+//! Where the probes of a sweep run: on a modelled volume in virtual time, several side by side, or on a device one after
+//! the other.
 
 use analyse::knee::search::{Probe, Reading, Search, Settings};
 use analyse::knee::steady;
 use analyse::knee::{Curve, Fit};
 use analyse::{Code, Finding, Severity};
-use job::{Dialect, Job, Plan};
+use job::{Diagnostic, Job, Plan};
 use meter::Widths;
 use record::{Interval, Run};
 use report::sweep::{Burst, Sweep};
+use runner::{Credits, Observer, PreparedRun, Preview, RunOptions, Runner, Silent};
 use units::Nanos;
-use volume::Burst as Credit;
 
 use super::advice;
-use super::ask::{self, Question, Shape};
+use super::ask::{self, Question};
 use crate::display::Display;
 use crate::grid::on_all_processors;
-use crate::measure::Request;
-use crate::members::{self, HostGround};
-use crate::modelled::{self, Pace};
 use crate::preview;
 use crate::refusal::Refusal;
-use crate::run::Checked;
+use crate::runners::{self, Place, failures};
 use crate::signals::Signals;
-use crate::sim::Scene;
 
-/// One search's place.
+/// One search: its jobs, and the runner of its probes.
 pub(crate) struct Bench<'a> {
     question: &'a Question,
     settings: Vec<(String, String)>,
     plan: Plan,
     place: Place,
-    /// What its probes brought beside their readings, each with its depth.
+    runner: Box<dyn Runner>,
+    /// Runs of its probes, each with its depth.
     taken: Vec<(u32, Run)>,
-}
-
-enum Place {
-    /// Volumes in virtual time.
-    Virtual,
-    /// Volumes at their own pace.
-    Model,
-    /// Files and devices of this host.
-    Host,
 }
 
 /// How many simulations are asked for at once: a constant, so that the answer depends on no host.
@@ -51,21 +40,22 @@ const INTERVALS: f64 = 40.0;
 impl<'q> Bench<'q> {
     /// Checks everything that can be checked before anything is touched.
     pub(crate) fn set(question: &'q Question, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
-        let plan = question.plan(&settings, None).map_err(Refusal::Jobs)?;
+        let plan = question.plan(&settings).map_err(Refusal::Jobs)?;
         ask::only_job(&plan)?;
         let place = match (ask::is_modelled(&plan), question.real_time) {
-            (true, true) => Place::Model,
+            (true, true) => Place::Paced,
             (true, false) => Place::Virtual,
-            (false, _) => Place::Host,
+            (false, _) => Place::Device,
         };
-        let bench = Self { question, settings, plan, place, taken: Vec::new() };
+        let runner = runners::runner(place, &question.gate);
+        let bench = Self { question, settings, plan, place, runner, taken: Vec::new() };
         let deepest = bench.settings().most / bench.workers() * bench.workers();
         // Synchronous engines have a worker for each operation in flight, which may need a file of its own.
         for depth in [bench.workers(), deepest.max(bench.workers())] {
-            let plan = bench.plan_of(&Probe { depth, warm_up_s: 0.0, seconds: 1.0 }).map_err(Refusal::Jobs)?;
-            match bench.place {
-                Place::Host => drop(bench.checked(&plan)?),
-                Place::Virtual | Place::Model => drop(Scene::set(plan, question.seeds).map_err(Refusal::Jobs)?),
+            let prepared = bench.prepare(&bench.plan_of(&Probe { depth, warm_up_s: 0.0, seconds: 1.0 }));
+            let prepared = prepared.map_err(Refusal::Jobs)?;
+            if !prepared.refusals().is_empty() {
+                return Err(Refusal::Words(prepared.refusals().to_vec()));
             }
         }
         Ok(bench)
@@ -85,7 +75,7 @@ impl<'q> Bench<'q> {
     }
 
     pub(crate) fn is_virtual(&self) -> bool {
-        matches!(self.place, Place::Virtual)
+        self.place == Place::Virtual
     }
 
     /// What depths are multiples of.
@@ -97,21 +87,21 @@ impl<'q> Bench<'q> {
         if self.is_virtual() { SIDE_BY_SIDE } else { 1 }
     }
 
-    /// The jobs of one probe. Synchronous engines have one operation in flight for each worker.
-    fn plan_of(&self, probe: &Probe) -> Result<Plan, Vec<job::Diagnostic>> {
-        let (iodepth, numjobs) = advice::split(self.job(), probe.depth);
-        let shape = Shape { iodepth, numjobs, warm_up_s: probe.warm_up_s, seconds: probe.seconds };
-        self.question.plan(&self.settings, Some(&shape))
+    /// Returns the jobs of one probe. Synchronous engines have one operation in flight for each worker.
+    fn plan_of(&self, probe: &Probe) -> Plan {
+        let mut plan = self.plan.clone();
+        for job in &mut plan.jobs {
+            (job.pace.iodepth, job.grouping.numjobs) = advice::split(self.job(), probe.depth);
+            let extent = &mut job.extent;
+            extent.time_based = true;
+            extent.ramp_time = Nanos::from_secs_f64(probe.warm_up_s);
+            extent.runtime = Nanos::from_secs_f64(probe.seconds).max(Nanos::new(1));
+        }
+        plan
     }
 
-    fn checked(&self, plan: &Plan) -> Result<Checked, Refusal> {
-        let (members, unfit) =
-            members::enlist(plan, Dialect::Strict, self.question.seeds, &HostGround::new(Dialect::Strict));
-        if !unfit.is_empty() {
-            return Err(Refusal::Jobs(unfit.iter().map(|unfit| unfit.diagnostic(plan)).collect()));
-        }
-        let checked = Checked::of(plan, members, self.question.seeds, &self.question.gate);
-        if checked.dangers.is_empty() { Ok(checked) } else { Err(Refusal::Words(checked.dangers)) }
+    fn prepare(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+        self.runner.prepare(plan, self.question.seeds)
     }
 
     /// What would be touched.
@@ -125,25 +115,11 @@ impl<'q> Bench<'q> {
             "virtual time".to_owned()
         };
         let whole = format!("{with}depths from {} to {}, {time}\n", self.workers(), search.most);
-        let touched = match self.place {
-            Place::Host => {
-                let (members, _) = members::enlist(
-                    &self.plan,
-                    Dialect::Strict,
-                    self.question.seeds,
-                    &HostGround::new(Dialect::Strict),
-                );
-                let checked = Checked::of(&self.plan, members, self.question.seeds, &self.question.gate);
-                let told = preview::dry_run(&self.plan, &checked.members, &checked.growths, &checked.dangers);
-                // How long each probe takes is said above.
-                let name = format!("{}: until", self.job().name);
-                told.lines().filter(|line| !line.starts_with(&name)).map(|line| format!("{line}\n")).collect()
-            }
-            Place::Virtual | Place::Model => match Scene::set(self.plan.clone(), self.question.seeds) {
-                Ok(scene) => scene.told(),
-                Err(_) => String::new(),
-            },
-        };
+        let described = self.prepare(&self.plan).map(|prepared| preview::prepared(&*prepared)).unwrap_or_default();
+        // How long each probe takes is said above.
+        let duration = format!("{}: until", self.job().name);
+        let touched: String =
+            described.lines().filter(|line| !line.starts_with(&duration)).map(|line| format!("{line}\n")).collect();
         format!("{whole}{touched}")
     }
 
@@ -154,15 +130,12 @@ impl<'q> Bench<'q> {
         signals: &Signals,
         display: &mut Display,
     ) -> Result<Vec<Reading>, String> {
-        let runs: Vec<Run> = match self.place {
-            Place::Virtual => {
-                let simulate = |probe: &Probe| self.simulate(probe, signals, true);
-                on_all_processors(probes, simulate).into_iter().collect::<Result<_, _>>()?
-            }
-            Place::Model | Place::Host => {
-                let one = |probe: &Probe| self.measure_one(probe, signals, display);
-                probes.iter().map(one).collect::<Result<_, _>>()?
-            }
+        let runs: Vec<Run> = if self.is_virtual() {
+            let simulate = |probe: &Probe| self.run(probe, Credits::Spent, signals, &mut Silent);
+            on_all_processors(probes, simulate).into_iter().collect::<Result<_, _>>()?
+        } else {
+            let mut one = |probe: &Probe| self.run(probe, Credits::AsDefined, signals, &mut display.only_layout());
+            probes.iter().map(&mut one).collect::<Result<_, _>>()?
         };
         let readings = runs.iter().map(reading).collect();
         self.taken.extend(probes.iter().map(|probe| probe.depth).zip(runs));
@@ -181,48 +154,34 @@ impl<'q> Bench<'q> {
         self.latest(self.taken.len()).map(|(name, run)| (name, run.clone()))
     }
 
-    fn request<'a>(&self, scene: &'a Scene, seconds: f64) -> Request<'a> {
-        Request { intervals: interval(seconds, self.is_virtual()), ..scene.request(self.question.seeds, &[]) }
-    }
-
-    /// One simulation; `drained` without the credits that volumes begin with.
-    fn simulate(&self, probe: &Probe, signals: &Signals, drained: bool) -> Result<Run, String> {
-        let scene = self.scene(probe, drained)?;
-        let request = self.request(&scene, probe.seconds);
-        Ok(scene.simulate(&request, signals))
-    }
-
-    fn scene(&self, probe: &Probe, drained: bool) -> Result<Scene, String> {
-        let scene = self.plan_of(probe).and_then(|plan| Scene::set(plan, self.question.seeds));
-        let mut scene = scene.map_err(|problems| problems[0].message.clone())?;
-        if drained {
-            scene.drain();
+    /// Runs one probe.
+    fn run(
+        &self,
+        probe: &Probe,
+        credits: Credits,
+        signals: &Signals,
+        observer: &mut dyn Observer,
+    ) -> Result<Run, String> {
+        let prepared = self.prepare(&self.plan_of(probe)).map_err(|problems| Refusal::Jobs(problems).line())?;
+        if let refusals @ [_, ..] = prepared.refusals() {
+            return Err(refusals.join("\nfathom: "));
         }
-        Ok(scene)
-    }
-
-    fn measure_one(&self, probe: &Probe, signals: &Signals, display: &mut Display) -> Result<Run, String> {
-        let run = if matches!(self.place, Place::Model) {
-            let scene = self.scene(probe, false)?;
-            let request = self.request(&scene, probe.seconds);
-            modelled::measure(&request, &scene.fitting, Pace::Real, signals, &mut display.only_layout()).run
-        } else {
-            self.on_host(probe, signals, display)?
-        };
-        match run.jobs.iter().find(|job| job.result.ios() == 0) {
+        let intervals = interval(probe.seconds, self.is_virtual());
+        let options = RunOptions { intervals, credits, ..RunOptions::default() };
+        let completed = prepared.run(&options, signals, observer).map_err(|error| error.to_string())?;
+        if self.is_virtual() {
+            return Ok(completed.run);
+        }
+        let failures = failures(prepared.plan(), prepared.workers(), &completed);
+        if !failures.is_empty() && self.place == Place::Device {
+            return Err(failures.join("\nfathom: "));
+        }
+        match completed.run.jobs.iter().find(|job| job.result.ios() == 0) {
             Some(job) if signals.end().is_none() => {
                 Err(format!("{}: no operation completed at depth {}", job.name, probe.depth))
             }
-            _ => Ok(run),
+            _ => Ok(completed.run),
         }
-    }
-
-    fn on_host(&self, probe: &Probe, signals: &Signals, display: &mut Display) -> Result<Run, String> {
-        let plan = self.plan_of(probe).map_err(|problems| problems[0].message.clone())?;
-        let checked = self.checked(&plan).map_err(|refusal| refusal.line())?;
-        let of_run = (self.question.seeds, interval(probe.seconds, false));
-        let measured = checked.measure_one(&plan, of_run, signals, &mut display.only_layout());
-        measured.map_err(|failures| failures.join("\nfathom: "))
     }
 
     /// What the search has found, and what follows from it.
@@ -276,7 +235,7 @@ impl<'q> Bench<'q> {
     }
 
     fn cpu_per_io_ns(&self) -> Option<f64> {
-        let run = self.deepest().filter(|_| matches!(self.place, Place::Host))?;
+        let run = self.deepest().filter(|_| self.place == Place::Device)?;
         let busy: u64 = run.jobs.iter().map(|job| job.result.cpu.busy_ns()).sum();
         let ios: u64 = run.jobs.iter().map(|job| job.result.ios()).sum();
         (ios > 0).then(|| busy as f64 / ios as f64)
@@ -291,20 +250,14 @@ impl<'q> Bench<'q> {
             _ => return Ok(None),
         };
         let probe = Probe { depth: deepest, warm_up_s: 0.05, seconds: 5.0 };
-        let scene = self.scene(&probe, false)?;
-        let has_credits = scene.fitting.attachments.iter().any(|attachment| {
-            attachment
-                .spec
-                .limits
-                .iter()
-                .any(|limit| matches!(limit.burst, Credit::Credits { at_start, .. } if at_start > 0))
-        });
-        if !has_credits {
+        let prepared = self.prepare(&self.plan).map_err(|problems| Refusal::Jobs(problems).line())?;
+        let Preview::Model { volumes, .. } = prepared.preview() else { return Ok(None) };
+        if !volumes.iter().any(|volume| volume.has_credits) {
             return Ok(None);
         }
         // Deep enough for the burst too, whose knee lies higher.
         let depth = deepest.max(self.workers() * 64);
-        let run = self.simulate(&Probe { depth, ..probe }, signals, false)?;
+        let run = self.run(&Probe { depth, ..probe }, Credits::AsDefined, signals, &mut Silent)?;
         let found = reading(&run);
         let credits = run.model.iter().flat_map(|model| &model.stages).filter_map(|stage| stage.credits);
         let lasts =

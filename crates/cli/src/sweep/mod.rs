@@ -26,10 +26,8 @@ use crate::outputs::{self, IN_FILES, OF_A_SWEEP, Output};
 use crate::preview;
 use crate::refusal::Refusal;
 use crate::run;
-use crate::shutdown;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
-use crate::worker::unix_ms;
 use ask::Question;
 use bench::Bench;
 
@@ -49,7 +47,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let mut files = opened.map_err(|problem| Refusal::Words(vec![problem]).told())?;
     let signals = Signals::listen()?.with_grace(options.conduct.grace);
     let mut display = Display::new(options.conduct.progress, Events::none()).shown_to(invited);
-    let (began, command_line) = (unix_ms(), run::command_line(words));
+    let (began, command_line) = (device::unix_ms(), run::command_line(words));
     display.tell(&Event::Start { unix_ms: began, command_line: command_line.clone() });
     let sweeps = search_all(&mut benches, &signals, &mut display);
     display.close();
@@ -58,7 +56,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let document = Document { command_line, seed: question.seed(&benches), sweeps };
     let keeping = options.conduct.records().then(|| {
         let mut run = keep::of_parts(benches.iter().flat_map(Bench::parts).collect(), words, Some(document.seed));
-        if signals.end().is_some() || shutdown::is_stuck() {
+        if signals.end().is_some() || device::stuck::is_stuck() {
             run.outcome = Outcome::Interrupted;
         }
         display.tell(&Event::end(&run));
@@ -96,7 +94,7 @@ fn search_all(benches: &mut [Bench<'_>], signals: &Signals, display: &mut Displa
     let mut sweeps = Vec::new();
     for bench in benches {
         sweeps.push(search(bench, signals, display)?);
-        if signals.end().is_some() || shutdown::is_stuck() {
+        if signals.end().is_some() || device::stuck::is_stuck() {
             break;
         }
     }
@@ -117,7 +115,7 @@ fn search(bench: &mut Bench<'_>, signals: &Signals, display: &mut Display) -> Re
         display.say(&progress(&search, &probes, budget_s));
         let readings = match bench.measure(&probes, signals, display) {
             // What was found before stands.
-            Err(problem) if (signals.end().is_some() || shutdown::is_stuck()) && !search.taken().is_empty() => {
+            Err(problem) if (signals.end().is_some() || device::stuck::is_stuck()) && !search.taken().is_empty() => {
                 display.warn(&format!("fathom: {problem}\n"));
                 break;
             }
@@ -153,7 +151,7 @@ fn conclude(options: &SweepOptions, document: &Document, files: &mut [Output], s
     let delivered = outputs::deliver_and_say(files, &text, |file| file.write_sweep(document));
     match signals.end() {
         Some(signal) => Exit::Signal(signal),
-        None if shutdown::is_stuck() => Exit::Environment,
+        None if device::stuck::is_stuck() => Exit::Environment,
         None if delivered == Exit::Good && document.sweeps.iter().any(is_distrusted) => Exit::Distrust,
         None => delivered,
     }

@@ -14,8 +14,8 @@ pub struct Pattern {
     /// `rw=…:N`: with random offsets, so many operations in a row before the next random one (at least 1);
     /// in sequence, so many bytes left out after each (negative: backwards).
     pub modifier: i64,
-    /// Share of reads in a mix, in per cent.
-    pub rwmixread: u32,
+    /// Reads in a mix, in parts per million.
+    pub read_ppm: u32,
     /// Block sizes.
     pub block_sizes: PerKind<BlockSizes>,
     /// Block sizes may be any number of bytes, not only multiples of the least.
@@ -34,6 +34,27 @@ pub struct Pattern {
     pub randrepeat: bool,
     /// `randseed`, which overrides `randrepeat`.
     pub randseed: Option<u64>,
+}
+
+impl Pattern {
+    /// Parts of a whole in `read_ppm`.
+    pub const PPM: u32 = 1_000_000;
+
+    /// Sets the reads in a mix from a percentage; what is more than 100 counts as 100.
+    pub fn set_read_percent(&mut self, percent: u32) {
+        self.read_ppm = percent.min(100) * (Self::PPM / 100);
+    }
+
+    /// Sets the reads in a mix from a fraction between 0 and 1, to the nearest millionth.
+    pub fn set_read_fraction(&mut self, fraction: f64) {
+        self.read_ppm = (fraction.clamp(0.0, 1.0) * f64::from(Self::PPM)).round() as u32;
+    }
+
+    /// Returns the fraction of reads in a mix.
+    #[must_use]
+    pub fn read_fraction(&self) -> f64 {
+        f64::from(self.read_ppm) / f64::from(Self::PPM)
+    }
 }
 
 /// Which kinds of operation a job issues.

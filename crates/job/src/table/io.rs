@@ -12,10 +12,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &in_category(
         word("rw", DIRECTIONS, "Reads, writes or trims, in sequence or at random.", rw)
             .alias(&["readwrite"])
             .default("read"),
-        share("rwmixread", "Share of reads in a mix, in per cent.", |d, n| d.job.pattern.rwmixread = n as u32)
+        share("rwmixread", "Share of reads in a mix, in per cent.", |d, n| d.job.pattern.set_read_percent(n as u32))
             .default("50"),
         share("rwmixwrite", "Share of writes in a mix, in per cent; the later of the two counts.", |d, n| {
-            d.job.pattern.rwmixread = 100_u32.wrapping_sub(n as u32);
+            d.job.pattern.set_read_percent(100_u32.wrapping_sub(n as u32));
         })
         .default("50"),
         OptionSpec::new(

@@ -9,7 +9,7 @@ use volume::{Attachment, Behaviour};
 
 use super::answer::{Answer, ExportState, State, Wrong, by_name};
 use super::command::{Command, Keys, Pair};
-use crate::modelled;
+use crate::runners;
 use crate::serve::ask::Question;
 use crate::serve::recent::View;
 
@@ -167,7 +167,7 @@ impl Export {
 fn resolve(exports: &mut [Export], index: usize, keys: &Keys, at: &Range<usize>) -> Result<(), Vec<Wrong>> {
     let words: Vec<Option<Words>> = exports.iter().map(Export::words).collect();
     let texts: Vec<&str> = words.iter().flatten().map(|words| words.text.as_str()).collect();
-    let resolved = catalogue::resolve_all(&texts, &modelled::read_file).map_err(|problems| {
+    let resolved = catalogue::resolve_all(&texts, &runners::read_volumes).map_err(|problems| {
         let words = words[index].as_ref();
         problems.into_iter().map(|problem| located(problem, words, keys, at)).collect::<Vec<_>>()
     })?;

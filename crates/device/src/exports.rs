@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use engine::exports::{self, Export};
 use job::{Dialect, Engine, Job, OpenSync, Size};
+use runner::policy::block_unit;
 use units::grouped;
 use workload::{Operations, WorkloadError};
-
-use crate::worker::block_unit;
 
 /// What is known of exports. Each server is asked once.
 #[derive(Default)]

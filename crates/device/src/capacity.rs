@@ -8,13 +8,13 @@ use engine::gate::HELD_SHARE;
 use job::limits::{Capacity, Limit};
 use rustix::process::{Resource, getrlimit};
 
-use crate::crew::STACK_BYTES;
+use crate::stages::STACK_BYTES;
 
 /// Operations that the kernel takes for one ring.
 const RING_ENTRIES_MAX: u64 = 32_768;
 
 /// For workers with threads, buffers and open files.
-pub(crate) fn of_host() -> Capacity {
+pub fn of_host() -> Capacity {
     let descriptors = rlimit(Resource::Nofile, "RLIMIT_NOFILE, see `ulimit -Hn`", Which::Hard);
     Capacity {
         threads: threads(),
@@ -30,7 +30,7 @@ pub(crate) fn of_host() -> Capacity {
 }
 
 /// For workers on models, which are no threads and whose operations have no bytes.
-pub(crate) fn of_models() -> Capacity {
+pub fn of_models() -> Capacity {
     Capacity { memory: memory(), address_space: address_space(), ..Capacity::default() }
 }
 
@@ -59,7 +59,7 @@ fn threads() -> Option<Limit> {
 }
 
 /// Memory that can be used without taking it from other programs: what is free, and caches that the kernel can drop.
-pub(crate) fn memory() -> Option<Limit> {
+pub fn memory() -> Option<Limit> {
     let text = text("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());

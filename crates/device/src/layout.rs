@@ -7,25 +7,22 @@ use std::sync::atomic::AtomicBool;
 use engine::files::{Content, Fallocate, Layout, Progress, check_room, lay_out};
 use engine::gate::Gate;
 use job::{Engine, Job, Plan};
-
+use runner::{Seeds, WorkerPlan};
 use workload::{FilePlan, Operations, PlannedFile};
 
-use crate::members::Member;
-use crate::seeds::Seeds;
+/// Files that could not be created, and why.
+pub type FailedFiles = BTreeMap<PathBuf, engine::Error>;
 
-/// Files that could not be made, and why.
-pub(crate) type Unmade = BTreeMap<PathBuf, engine::Error>;
-
-/// What has to be made or extended, each file once, in the order in which members name them.
-pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layout> {
+/// What has to be made or extended, each file once, in the order in which workers name them.
+pub fn wanted(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<Layout> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut layouts: Vec<Layout> = Vec::new();
-    for member in members {
-        let job = &plan.jobs[member.job];
+    for worker in workers {
+        let job = &plan.jobs[worker.job];
         if job.engine.engine == Engine::Null {
             continue;
         }
-        for file in &member.files.files {
+        for file in &worker.files.files {
             if file.existing.is_some_and(|fact| fact.block_device) {
                 continue;
             }
@@ -43,7 +40,7 @@ pub(crate) fn wanted(plan: &Plan, members: &[Member], seeds: Seeds) -> Vec<Layou
             });
             let layout = &mut layouts[place];
             layout.bytes = layout.bytes.max(file.needed);
-            layout.writes = layout.writes.saturating_add(most_written(job, &member.files, file));
+            layout.writes = layout.writes.saturating_add(most_written(job, &worker.files, file));
             if needs_data(job) {
                 layout.content = Content::Filled;
             }
@@ -73,29 +70,29 @@ fn most_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
 /// # Errors
 ///
 /// Where there is no room for all of them, or the user ended it; a file that was begun is taken back.
-pub(crate) fn make(
+pub fn make(
     layouts: &[Layout],
     gate: &Gate,
     cancel: &AtomicBool,
     tell: &mut dyn FnMut(&Path, u64, u64),
-) -> Result<Unmade, engine::Error> {
+) -> Result<FailedFiles, engine::Error> {
     let mut progress = |progress: Progress<'_>| tell(progress.path, progress.written, progress.total);
     let laid = lay_out(layouts, gate, cancel, &mut progress)?;
     let failed = |(layout, laid): (&Layout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
     Ok(layouts.iter().zip(laid).filter_map(failed).collect())
 }
 
-/// For each member whose files have to be made or extended: its job, how many they are, and their bytes together.
-pub(crate) fn of_each(plan: &Plan, members: &[Member]) -> Vec<(usize, usize, u64)> {
+/// For each worker whose files have to be made or extended: its job, how many they are, and their bytes together.
+pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> {
     let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut made = Vec::new();
-    for member in members {
-        let job = &plan.jobs[member.job];
+    for worker in workers {
+        let job = &plan.jobs[worker.job];
         if job.engine.engine == Engine::Null || job.files.create_on_open {
             continue;
         }
         let (mut files, mut bytes) = (0, 0);
-        for file in &member.files.files {
+        for file in &worker.files.files {
             let size = sizes.entry(&file.path).or_insert_with(|| file.existing.map_or(0, |fact| fact.size));
             if file.needed > *size {
                 *size = file.needed;
@@ -104,14 +101,14 @@ pub(crate) fn of_each(plan: &Plan, members: &[Member]) -> Vec<(usize, usize, u64
             }
         }
         if files > 0 {
-            made.push((member.job, files, bytes));
+            made.push((worker.job, files, bytes));
         }
     }
     made
 }
 
 /// Why there is no room for the files and what will be written to them, where there is none.
-pub(crate) fn without_room(layouts: &[Layout]) -> Option<String> {
+pub fn without_room(layouts: &[Layout]) -> Option<String> {
     check_room(layouts).err().map(|error| error.to_string())
 }
 

@@ -8,7 +8,7 @@ use engine::probe;
 use workload::OpKind;
 
 /// The remedy for a device that has gone or that takes writes only at the write pointers of its zones.
-pub(crate) fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
+pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
     let place = Path::new(path);
     if has_gone(place) {
         return Some("the device has gone: see the kernel's log (dmesg)");

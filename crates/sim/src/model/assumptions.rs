@@ -1,14 +1,12 @@
 //! What the results of modelled volumes rest on where it made a difference: the jitter of limits, the merging of sequential
 //! operations.
 
-use job::Job;
+use job::{Job, Plan};
+use runner::{WorkerPlan, WorkerResult};
 use units::{Nanos, grouped};
-use volume::{Attachment, Counted, Limit, Stage};
+use volume::{Attachment, Counted, Limit, Stage, cited_jitter, cited_merging, joined_by_text};
 
-use super::Fitting;
-use crate::measure::Request;
-use crate::words;
-use crate::worker::Finished;
+use super::placement::Placement;
 
 /// Jitter matters where without it the 99th percentile would be longer by this fraction of a job's.
 const MATTERS: f64 = 0.05;
@@ -22,7 +20,7 @@ pub(super) fn jitter(stage: &Stage, p99: Option<Nanos>) -> Option<String> {
         Nanos::ZERO => "99 % did not wait there".to_owned(),
         p99 => format!("99 % waited up to {p99} there"),
     };
-    let jitter = words::jitter(&early.jitter);
+    let jitter = cited_jitter(&early.jitter);
     matters.then(|| {
         format!(
             "{} admits operations up to {jitter} ahead of an even schedule: {waited}, and without jitter up to {}; \
@@ -41,21 +39,21 @@ pub(super) fn limit<'a>(attachments: &'a [Attachment], stage: &Stage) -> Option<
 /// The 99th percentile of the slowest job whose way leads through a stage. `None` where one of them waits for its own
 /// operations: without jitter these would have come later.
 pub(super) fn open_p99(
-    request: &Request<'_>,
-    fitting: &Fitting,
-    finished: &[Finished],
+    (plan, workers): (&Plan, &[WorkerPlan]),
+    placement: &Placement,
+    finished: &[WorkerResult],
     stage: &Stage,
 ) -> Option<Nanos> {
     let passes = |number: usize| {
-        let mut places = fitting.places.get(number).into_iter().flatten();
+        let mut places = placement.places.get(number).into_iter().flatten();
         places.any(|place| stage.routes.contains(&place.route))
     };
     let mut slowest = None;
-    for member in request.members.iter().filter(|member| passes(member.number)) {
-        if !is_open(&request.plan.jobs[member.job]) {
+    for worker in workers.iter().filter(|worker| passes(worker.number)) {
+        if !is_open(&plan.jobs[worker.job]) {
             return None;
         }
-        let done = finished.iter().filter(|finished| finished.number == member.number);
+        let done = finished.iter().filter(|finished| finished.number == worker.number);
         let sides = done.flat_map(|finished| &finished.summary.directions);
         slowest = slowest.max(sides.filter_map(|side| side.response.histogram.percentile(99.0)).max());
     }
@@ -63,9 +61,12 @@ pub(super) fn open_p99(
 }
 
 /// The ways to volumes that jobs take whose operations arrive at a rate.
-pub(super) fn open_routes(request: &Request<'_>, fitting: &Fitting) -> impl Iterator<Item = usize> {
-    let open = request.members.iter().filter(|member| is_open(&request.plan.jobs[member.job]));
-    open.flat_map(|member| fitting.places.get(member.number).into_iter().flatten()).map(|place| place.route)
+pub(super) fn open_routes(
+    (plan, workers): (&Plan, &[WorkerPlan]),
+    placement: &Placement,
+) -> impl Iterator<Item = usize> {
+    let open = workers.iter().filter(|worker| is_open(&plan.jobs[worker.job]));
+    open.flat_map(|worker| placement.places.get(worker.number).into_iter().flatten()).map(|place| place.route)
 }
 
 /// Whether operations arrive at a rate, however long others take.
@@ -74,9 +75,9 @@ fn is_open(job: &Job) -> bool {
     paced.read.is_some() || paced.write.is_some() || paced.trim.is_some()
 }
 
-/// What limits made of operations that continued others, each stage with its limit.
-pub(crate) fn merging<'a>(stages: impl Iterator<Item = (&'a Limit, &'a Stage)>) -> Vec<String> {
-    words::of_limits(stages.filter_map(|(limit, stage)| Some((limit.name.clone(), merged(limit, stage)?))))
+/// Describes how limits counted operations that continued others, each stage with its limit.
+pub fn merging_notes<'a>(stages: impl Iterator<Item = (&'a Limit, &'a Stage)>) -> Vec<String> {
+    joined_by_text(stages.filter_map(|(limit, stage)| Some((limit.name.clone(), merged(limit, stage)?))))
 }
 
 fn merged(limit: &Limit, stage: &Stage) -> Option<String> {
@@ -92,5 +93,5 @@ fn merged(limit: &Limit, stage: &Stage) -> Option<String> {
         let share = format!("{} of {} operations", grouped(stage.unmerged), grouped(stage.requests));
         said.push(format!("{share} continued others and counted each, being below {}", bytes(least)));
     }
-    (!said.is_empty()).then(|| format!("{} ({})", said.join("; "), words::merging(merging)))
+    (!said.is_empty()).then(|| format!("{} ({})", said.join("; "), cited_merging(merging)))
 }

@@ -6,40 +6,38 @@ use std::sync::Arc;
 
 use engine::gate::{Denied, Gate, Identity, Permissions, Sharing, note_input};
 use job::{Engine, Plan};
+use runner::WorkerPlan;
 use workload::Operations;
 
-use crate::home;
-use crate::members::Member;
-
 /// The write gate of `run`, `sweep` and `suite`, whose data are all Fathom's: what they leave is marked as its own.
-pub(crate) fn gate(destroy: &[PathBuf], overwrite: &[PathBuf]) -> Arc<Gate> {
+pub fn gate(destroy: &[PathBuf], overwrite: &[PathBuf], ledger: Option<&Path>) -> Arc<Gate> {
     let (destroy, overwrite) = (destroy.to_vec(), overwrite.to_vec());
-    open(Permissions { destroy, overwrite, marks_own: true, ..Permissions::default() })
+    open(Permissions { destroy, overwrite, marks_own: true, ..Permissions::default() }, ledger)
 }
 
 /// The write gate of a server, whose files are its clients'.
-pub(crate) fn gate_of_server(destroy: &[PathBuf]) -> Arc<Gate> {
-    open(Permissions { destroy: destroy.to_vec(), any_file: true, ..Permissions::default() })
+pub fn gate_of_server(destroy: &[PathBuf], ledger: Option<&Path>) -> Arc<Gate> {
+    open(Permissions { destroy: destroy.to_vec(), any_file: true, ..Permissions::default() }, ledger)
 }
 
 /// The write gate of `fathom fio`: as with fio, what is not in use may be overwritten, and several processes may write
 /// to one file. `allow_mounted_write` permits the rest.
-pub(crate) fn gate_of_fio(plan: &Plan, members: &[Member]) -> Arc<Gate> {
-    let permitted = members.iter().filter(|member| plan.jobs[member.job].files.allow_mounted_write);
+pub fn gate_of_fio(plan: &Plan, workers: &[WorkerPlan], ledger: Option<&Path>) -> Arc<Gate> {
+    let permitted = workers.iter().filter(|worker| plan.jobs[worker.job].files.allow_mounted_write);
     let destroy =
-        permitted.flat_map(|member| member.files.files.iter().map(|file| PathBuf::from(&file.path))).collect();
-    open(Permissions { destroy, any_content: true, sharing: Sharing::Writers, ..Permissions::default() })
+        permitted.flat_map(|worker| worker.files.files.iter().map(|file| PathBuf::from(&file.path))).collect();
+    open(Permissions { destroy, any_content: true, sharing: Sharing::Writers, ..Permissions::default() }, ledger)
 }
 
-fn open(permissions: Permissions) -> Arc<Gate> {
-    Arc::new(Gate::new(permissions, home::ledger().as_deref()))
+fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<Gate> {
+    Arc::new(Gate::new(permissions, ledger))
 }
 
 /// Why this run must not begin, a line each; empty where it may. What may be written to is held by the gate from now on.
-pub(crate) fn check(plan: &Plan, members: &[Member], gate: &Gate) -> Vec<String> {
-    note_targets(members);
+pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &Gate) -> Vec<String> {
+    note_targets(workers);
     let mut dangers = Vec::new();
-    for (path, engine) in written(plan, members) {
+    for (path, engine) in written(plan, workers) {
         let admitted = match engine {
             Engine::Nbd => gate.admit_export(path),
             _ => admit(gate, Path::new(path)),
@@ -50,13 +48,13 @@ pub(crate) fn check(plan: &Plan, members: &[Member], gate: &Gate) -> Vec<String>
 }
 
 /// Notes the files of all jobs, read or written, as ones that results must not go into.
-fn note_targets(members: &[Member]) {
-    let files = members.iter().flat_map(|member| &member.files.files).map(|file| file.path.as_str());
+fn note_targets(workers: &[WorkerPlan]) {
+    let files = workers.iter().flat_map(|worker| &worker.files.files).map(|file| file.path.as_str());
     note_inputs(files.collect::<BTreeSet<_>>());
 }
 
 /// Notes files as ones that results must not go into.
-pub(crate) fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
+pub fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
     let found = files.into_iter().filter_map(|file| std::fs::metadata(file).ok());
     found.for_each(|metadata| note_input(&metadata));
 }
@@ -71,15 +69,15 @@ fn admit(gate: &Gate, path: &Path) -> Result<(), Denied> {
 }
 
 /// What the jobs of a plan can write to or trim, each once, and by which engine.
-fn written<'a>(plan: &Plan, members: &'a [Member]) -> BTreeMap<&'a str, Engine> {
-    let engine = |member: &Member| plan.jobs[member.job].engine.engine;
-    let writes = |member: &&Member| {
-        let job = &plan.jobs[member.job];
-        engine(member) != Engine::Null && Operations::of(job).changes_data()
+fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> BTreeMap<&'a str, Engine> {
+    let engine = |worker: &WorkerPlan| plan.jobs[worker.job].engine.engine;
+    let writes = |worker: &&WorkerPlan| {
+        let job = &plan.jobs[worker.job];
+        engine(worker) != Engine::Null && Operations::of(job).changes_data()
     };
-    let files = members
+    let files = workers
         .iter()
         .filter(writes)
-        .flat_map(|member| member.files.files.iter().map(move |file| (file.path.as_str(), engine(member))));
+        .flat_map(|worker| worker.files.files.iter().map(move |file| (file.path.as_str(), engine(worker))));
     files.collect()
 }

@@ -1,61 +1,66 @@
-//! Where the files of jobs lie on modelled volumes.
+//! Where the files of jobs are on modelled volumes.
 
 use std::collections::BTreeMap;
 
 use job::{Diagnostic, Plan};
-use sim::Place;
+use runner::WorkerPlan;
 use units::Bytes;
 use volume::catalogue::Problem;
 use volume::pagecache::Settings;
 use volume::{Attachment, Spec};
 
-use super::sanity;
-use super::volumes::{self, Volumes, is_device};
-use crate::members::Member;
+use super::checks;
+use super::volumes::{self, ReadFile, Volumes, is_device};
+use crate::Place;
 
 /// Files begin at multiples of this, as on a filesystem with large extents.
 const FILE_ALIGN: u64 = 1 << 20;
 /// What the volume under the files of jobs is called.
 const FILES: &str = "files";
 
-/// The ways to volumes, and where on them each member's files lie.
-#[derive(Debug, Default)]
-pub(crate) struct Fitting {
-    /// The ways, in the order in which members first take them.
-    pub(crate) attachments: Vec<Attachment>,
-    /// Of each member, by its number, the places of its files.
-    pub(crate) places: Vec<Vec<Place>>,
-    /// The words of each way's volume, and the job that has them.
+/// The routes to volumes, and where on them the files of each worker are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Placement {
+    /// The routes, in the order in which workers first use them.
+    pub(super) attachments: Vec<Attachment>,
+    /// For each worker, by its number, the places of its files.
+    pub(super) places: Vec<Vec<Place>>,
+    /// The name of each route's volume, and the job that gives it.
     words: Vec<(String, usize)>,
-    /// Which way leads to a volume from a machine.
+    /// The route from a machine to a volume.
     routes: BTreeMap<(String, String), usize>,
-    /// What is taken of each volume that holds files, and where each file lies.
+    /// How much of each volume is used by files, and where each file is.
     taken: BTreeMap<String, u64>,
     files: BTreeMap<(String, String), Place>,
 }
 
-impl Fitting {
+impl Placement {
     /// Each path under `/dev` is a volume of its own; all other files of jobs on the same volume lie on one, side by
     /// side. The same device on several machines (`host=`) is one volume that they share.
-    pub(crate) fn new(plan: &Plan, members: &[Member], volumes: &Volumes) -> Result<Self, Vec<Diagnostic>> {
-        let (mut fitting, mut problems) = (Self::default(), Vec::new());
-        for member in members {
-            let job = &plan.jobs[member.job];
+    pub(super) fn new(
+        plan: &Plan,
+        workers: &[WorkerPlan],
+        volumes: &Volumes,
+        read_file: ReadFile,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let (mut placement, mut problems) = (Self::default(), Vec::new());
+        for worker in workers {
+            let job = &plan.jobs[worker.job];
             let Some((spec, words)) = volumes.of(job).zip(job.engine.volume.as_ref()) else { continue };
             let mut place = |path: &str, needed| {
-                let place = fitting.place(spec, path, needed);
-                fitting.words.resize(fitting.attachments.len(), (words.clone(), member.job));
+                let place = placement.place(spec, path, needed);
+                placement.words.resize(placement.attachments.len(), (words.clone(), worker.job));
                 if let Some(other) =
-                    place.as_ref().ok().map(|place| &fitting.words[place.route]).filter(|_| is_device(path))
+                    place.as_ref().ok().map(|place| &placement.words[place.route]).filter(|_| is_device(path))
                     && other.0 != *words
                 {
-                    problems.push(two_of_one_path(plan, path, other, member.job));
+                    problems.push(two_of_one_path(plan, path, other, worker.job));
                 }
                 place
             };
-            let places = member.files.files.iter().map(|file| place(&file.path, file.needed));
+            let places = worker.files.files.iter().map(|file| place(&file.path, file.needed));
             let places: Vec<_> = places.collect();
-            fitting.places.push(places.iter().filter_map(|place| place.as_ref().ok().copied()).collect());
+            placement.places.push(places.iter().filter_map(|place| place.as_ref().ok().copied()).collect());
             for problem in places.into_iter().filter_map(Result::err) {
                 problems.push(
                     Diagnostic::error("volume-full", format!("job `{}`: {problem}", job.name))
@@ -65,17 +70,17 @@ impl Fitting {
             }
         }
         problems.dedup();
-        problems.extend(sanity::check(plan, members, volumes));
+        problems.extend(checks::check(plan, workers, volumes));
         if problems.is_empty() {
-            problems = fitting.acquaint(plan);
+            problems = placement.resolve_together(plan, read_file);
         }
-        if problems.is_empty() { Ok(fitting) } else { Err(problems) }
+        if problems.is_empty() { Ok(placement) } else { Err(problems) }
     }
 
-    /// Looks all volumes up once more, together: some limits go by what else hangs on the machine.
-    fn acquaint(&mut self, plan: &Plan) -> Vec<Diagnostic> {
+    /// Resolves all volumes once more, together: some limits depend on what else is attached to the machine.
+    fn resolve_together(&mut self, plan: &Plan, read_file: ReadFile) -> Vec<Diagnostic> {
         let words: Vec<&str> = self.words.iter().map(|(words, _)| words.as_str()).collect();
-        match volumes::look_up_all(&words) {
+        match volumes::look_up_all(&words, read_file) {
             Ok(specs) => {
                 for (attachment, spec) in self.attachments.iter_mut().zip(specs) {
                     attachment.spec = spec;
@@ -120,13 +125,13 @@ impl Fitting {
         Ok(place)
     }
 
-    /// The ways of a job to its volumes.
-    pub(crate) fn ways_of(&self, member: usize) -> impl Iterator<Item = &Attachment> {
-        self.places.get(member).into_iter().flatten().filter_map(|place| self.attachments.get(place.route))
+    /// Returns the attachments of a worker.
+    pub(super) fn attachments_of(&self, worker: usize) -> impl Iterator<Item = &Attachment> {
+        self.places.get(worker).into_iter().flatten().filter_map(|place| self.attachments.get(place.route))
     }
 
-    /// The memory of a machine for the page cache.
-    pub(crate) fn memory_of(&self, host: &str) -> Bytes {
+    /// Returns the memory of a machine for the page cache.
+    pub(super) fn memory_of(&self, host: &str) -> Bytes {
         let on_it = self.attachments.iter().filter(|attachment| attachment.spec.host == host);
         let said = on_it.filter_map(|attachment| attachment.spec.buffering.memory).max();
         said.unwrap_or(Settings::default().memory)

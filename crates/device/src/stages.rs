@@ -11,17 +11,18 @@ use drive::{Ending, Stop};
 use engine::CallKind;
 use job::{Job, Plan};
 use record::StuckKind;
+use runner::policy;
+use runner::{PendingOperation, WorkerError, WorkerPlan, WorkerResult};
 use target::Kind;
 use units::Nanos;
 
-use crate::members::Member;
-use crate::shutdown;
-use crate::silence::{Devices, Silence, Waiting};
-use crate::worker::{self, Finished, Shared, Stuck, Trouble};
+use crate::stall::{Devices, Silence, Waiting};
+use crate::stuck;
+use crate::worker::{self, Shared};
 
 /// Enough for the loop and the deepest call below it; the default of 2 MiB would do no harm but to `ulimit -v`.
 pub(crate) const STACK_BYTES: usize = 512 * 1024;
-/// How often somebody who watches is called.
+/// How often the supervisor is called.
 const TICK: Duration = Duration::from_millis(50);
 /// How long workers may take to hand in their results once nothing in flight is waited for. They notice within a fifth of
 /// a second unless they hang in a system call.
@@ -31,27 +32,27 @@ const WAKE_EVERY: Duration = Duration::from_millis(20);
 /// What has been in flight for less is not called stuck where a second signal ended the run early.
 const STUCK_AFTER: Nanos = Nanos::from_secs(1);
 
-/// What is to become of a run.
+/// Whether a run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    /// It goes on.
-    GoOn,
-    /// Nothing more is issued, what is in flight is waited for.
+pub(crate) enum Continuation {
+    /// It continues.
+    Continue,
+    /// Nothing more is issued; what is in flight is waited for.
     Stop,
     /// Nothing is waited for.
     Abandon,
 }
 
-/// Looks at the run while it goes on.
-pub(crate) trait Overseer {
+/// Supervises a run from the main thread.
+pub(crate) trait Supervise {
     /// Called about twenty times a second, and after each worker has finished.
-    fn tick(&mut self, finished: &[Finished]) -> Wish;
+    fn tick(&mut self, finished: &[WorkerResult]) -> Continuation;
 }
 
 /// What the threads of all stages share.
 pub(crate) struct Workers {
     pub(crate) plan: Plan,
-    pub(crate) members: Vec<Member>,
+    pub(crate) plans: Vec<WorkerPlan>,
     pub(crate) shared: Shared,
     /// How long operations in flight are waited for after the runtime.
     pub(crate) grace: Duration,
@@ -60,43 +61,43 @@ pub(crate) struct Workers {
 }
 
 /// Runs all stages. Members that had no chance to begin, because the run was stopped, are left out.
-pub(crate) fn run(crew: &Arc<Workers>, overseer: &mut dyn Overseer) -> Vec<Finished> {
-    let mut overseer = Guarded { overseer, broken: false };
-    let mut finished = Vec::with_capacity(crew.members.len());
+pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec<WorkerResult> {
+    let mut supervisor = Guarded { supervisor, broken: false };
+    let mut finished = Vec::with_capacity(workers.plans.len());
     let mut first = 0;
-    for stage in crew.members.chunk_by(|a, b| a.stage == b.stage) {
-        if overseer.tick(&finished) != Wish::GoOn || shutdown::is_stuck() {
+    for stage in workers.plans.chunk_by(|a, b| a.stage == b.stage) {
+        if supervisor.tick(&finished) != Continuation::Continue || stuck::is_stuck() {
             break;
         }
         let stage = Arc::new(Stage {
-            crew: Arc::clone(crew),
+            workers: Arc::clone(workers),
             first,
             count: stage.len(),
             stop: Stop::new(),
             barrier: StartBarrier::default(),
             began: Instant::now(),
         });
-        stage.run(&mut overseer, &mut finished);
+        stage.run(&mut supervisor, &mut finished);
         first += stage.count;
     }
     finished.sort_by_key(|finished| finished.number);
     finished
 }
 
-/// An overseer that may panic without the results being lost: the run is then stopped.
+/// A supervisor that may panic without losing results: the run is then stopped.
 struct Guarded<'a> {
-    overseer: &'a mut dyn Overseer,
+    supervisor: &'a mut dyn Supervise,
     broken: bool,
 }
 
 impl Guarded<'_> {
-    fn tick(&mut self, finished: &[Finished]) -> Wish {
+    fn tick(&mut self, finished: &[WorkerResult]) -> Continuation {
         if self.broken {
-            return Wish::Stop;
+            return Continuation::Stop;
         }
-        let ticked = catch_unwind(AssertUnwindSafe(|| self.overseer.tick(finished)));
+        let ticked = catch_unwind(AssertUnwindSafe(|| self.supervisor.tick(finished)));
         self.broken = ticked.is_err();
-        ticked.unwrap_or(Wish::Stop)
+        ticked.unwrap_or(Continuation::Stop)
     }
 }
 
@@ -105,7 +106,7 @@ enum Message {
     /// One is ready to begin.
     Ready,
     /// One has ended, or could not begin.
-    Finished(Box<Finished>),
+    Finished(Box<WorkerResult>),
 }
 
 /// How long it is to take until every worker has had its turn.
@@ -115,8 +116,8 @@ const SCHEDULED_TURN: Duration = Duration::from_millis(4);
 
 /// After how long workers give way to one another. The scheduler lets who always has work run from tick to tick: of a
 /// thousand workers on two processors each would run every two seconds, and see that late that its time is over.
-pub(crate) fn turn(members: &[Member]) -> Option<Nanos> {
-    let most = members.chunk_by(|a, b| a.stage == b.stage).map(<[Member]>::len).max().unwrap_or(0);
+pub(crate) fn turn(workers: &[WorkerPlan]) -> Option<Nanos> {
+    let most = workers.chunk_by(|a, b| a.stage == b.stage).map(<[WorkerPlan]>::len).max().unwrap_or(0);
     turn_of(most, std::thread::available_parallelism().map_or(1, usize::from))
 }
 
@@ -143,8 +144,8 @@ impl StartBarrier {
 
 /// Members that run together.
 struct Stage {
-    crew: Arc<Workers>,
-    /// The first of its members, and how many they are.
+    workers: Arc<Workers>,
+    /// The first of its workers, and how many they are.
     first: usize,
     count: usize,
     stop: Stop,
@@ -153,45 +154,44 @@ struct Stage {
 }
 
 impl Stage {
-    fn members(&self) -> &[Member] {
-        &self.crew.members[self.first..][..self.count]
+    fn workers(&self) -> &[WorkerPlan] {
+        &self.workers.plans[self.first..][..self.count]
     }
 
-    fn run(self: &Arc<Self>, overseer: &mut Guarded<'_>, finished: &mut Vec<Finished>) {
+    fn run(self: &Arc<Self>, supervisor: &mut Guarded<'_>, finished: &mut Vec<WorkerResult>) {
         let (sender, receiver) = mpsc::channel();
         let mut running = Vec::with_capacity(self.count);
-        for (index, member) in self.members().iter().enumerate() {
+        for (index, worker) in self.workers().iter().enumerate() {
             let (stage, sender) = (Arc::clone(self), sender.clone());
-            let name = self.job(member).name.clone().replace('\0', "");
+            let name = self.job(worker).name.clone().replace('\0', "");
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
-            match thread.spawn(move || stage.work(&stage.members()[index], &sender)) {
-                Ok(_) => running.push(Running::new(self, member)),
-                Err(error) => finished.push(cannot_begin(member, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
+            match thread.spawn(move || stage.work(&stage.workers()[index], &sender)) {
+                Ok(_) => running.push(Running::new(self, worker)),
+                Err(error) => finished.push(cannot_begin(worker, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
             }
         }
-        self.oversee(running, &receiver, overseer, finished);
+        self.oversee(running, &receiver, supervisor, finished);
     }
 
-    fn job(&self, member: &Member) -> &Job {
-        &self.crew.plan.jobs[member.job]
+    fn job(&self, worker: &WorkerPlan) -> &Job {
+        &self.workers.plan.jobs[worker.job]
     }
 
     /// On the worker's thread.
-    fn work(&self, member: &Member, sender: &Sender<Message>) {
+    fn work(&self, worker: &WorkerPlan, sender: &Sender<Message>) {
         let start = || {
             // Nobody listens only when the run is over anyway; the same holds below.
             let _ = sender.send(Message::Ready);
             self.barrier.wait();
         };
-        let shared = &self.crew.shared;
-        let run = || worker::run(member, self.job(member), shared, &self.stop, &start);
+        let shared = &self.workers.shared;
+        let run = || worker::run(worker, self.job(worker), shared, &self.stop, &start);
         let finished = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
-            let seat = shared.board.seat(member.number);
-            seat.set_running(false);
+            shared.counters.worker(worker.number).set_running(false);
             // What it had shown of its results stands.
-            Finished {
-                summary: shared.board.summary(member.number).unwrap_or_default(),
-                ..cannot_begin(member, shutdown::REPORT.to_owned())
+            WorkerResult {
+                summary: shared.counters.summary(worker.number).unwrap_or_default(),
+                ..cannot_begin(worker, crate::BUG_REPORT.to_owned())
             }
         });
         let _ = sender.send(Message::Finished(Box::new(finished)));
@@ -202,8 +202,8 @@ impl Stage {
         &self,
         mut running: Vec<Running>,
         receiver: &Receiver<Message>,
-        overseer: &mut Guarded<'_>,
-        finished: &mut Vec<Finished>,
+        supervisor: &mut Guarded<'_>,
+        finished: &mut Vec<WorkerResult>,
     ) {
         let (mut awaited, mut stopped, mut silence) = (running.len(), None, None);
         while !running.is_empty() {
@@ -222,8 +222,8 @@ impl Stage {
             if awaited == 0 {
                 self.barrier.open();
             }
-            let wish = overseer.tick(finished);
-            if wish != Wish::GoOn {
+            let continuation = supervisor.tick(finished);
+            if continuation != Continuation::Continue {
                 self.stop.set();
                 self.barrier.open();
             }
@@ -234,21 +234,21 @@ impl Stage {
                 running.iter_mut().filter_map(|one| one.is_past_end(self, now, stopped).then_some(())).count();
             let past = past_end == running.len();
             let is_over = past && self.is_silent(&running, &mut silence, now);
-            if !running.is_empty() && (wish == Wish::Abandon || is_over) {
+            if !running.is_empty() && (continuation == Continuation::Abandon || is_over) {
                 return self.abandon(running, receiver, finished);
             }
         }
     }
 
     fn waiting(&self, one: &Running) -> Waiting {
-        let call = self.crew.shared.board.seat(one.number).in_call().current();
+        let call = self.workers.shared.calls[one.number].current();
         let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(Kind::Sync | Kind::DataSync)));
         Waiting { number: one.number, progressed: one.progressed, syncs }
     }
 
     /// Whether no worker is waited for any longer, all of them being past their ends.
     fn is_silent(&self, running: &[Running], silence: &mut Option<Silence>, now: Instant) -> bool {
-        let Workers { devices, grace, .. } = &*self.crew;
+        let Workers { devices, grace, .. } = &*self.workers;
         let completed = devices.completed();
         let silence = silence.get_or_insert_with(|| Silence::new(&completed, now));
         silence.see(&completed, now);
@@ -257,7 +257,7 @@ impl Stage {
 
     /// Ends without waiting for what is in flight. Workers hand in their results as far as they can; of those that hang in
     /// a system call the results are what they had shown last.
-    fn abandon(&self, mut running: Vec<Running>, receiver: &Receiver<Message>, finished: &mut Vec<Finished>) {
+    fn abandon(&self, mut running: Vec<Running>, receiver: &Receiver<Message>, finished: &mut Vec<WorkerResult>) {
         // Before they are woken.
         let since = Instant::now();
         let hanging: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
@@ -266,54 +266,58 @@ impl Stage {
         engine::thread::abandon();
         let until = Instant::now() + HAND_IN;
         while !running.is_empty() && Instant::now() < until {
-            let threads = running.iter().map(|one| self.crew.shared.board.seat(one.number).thread());
+            let threads = running.iter().map(|one| self.workers.shared.counters.worker(one.number).thread());
             threads.filter(|thread| *thread != 0).for_each(engine::thread::interrupt);
             if let Ok(Message::Finished(one)) = receiver.recv_timeout(WAKE_EVERY) {
                 running.retain(|running| running.number != one.number);
                 finished.push(*one);
             }
         }
-        let least = STUCK_AFTER.min(nanos(self.crew.grace));
-        finished.iter_mut().for_each(|one| one.stuck.retain(|stuck| stuck.waited >= least));
+        let least = STUCK_AFTER.min(nanos(self.workers.grace));
+        finished.iter_mut().for_each(|one| one.pending.retain(|pending| pending.waited >= least));
         // Threads that were woken and have not answered are stuck, however short the time before.
         for one in &running {
             let call = hanging.iter().find(|(number, _)| *number == one.number).and_then(|(_, call)| call.clone());
-            let call = call.map(|call| Stuck { waited: call.waited + nanos(since.elapsed()), ..call });
+            let call = call.map(|call| PendingOperation { waited: call.waited + nanos(since.elapsed()), ..call });
             finished.push(self.without_answer(one, call));
         }
-        if finished.iter().any(|one| !one.stuck.is_empty()) {
-            shutdown::set_stuck();
+        if finished.iter().any(|one| !one.pending.is_empty()) {
+            stuck::set_stuck();
         }
     }
 
-    fn stuck_call(&self, one: &Running) -> Option<Stuck> {
-        let shared = &self.crew.shared;
-        let call = shared.board.seat(one.number).in_call().current()?;
-        Some(Stuck::of_call(&call, shared.clock.now()))
+    fn stuck_call(&self, one: &Running) -> Option<PendingOperation> {
+        let shared = &self.workers.shared;
+        let call = shared.calls[one.number].current()?;
+        Some(worker::pending_call(&call, shared.clock.now()))
     }
 
     /// What there is of a worker whose thread hangs.
-    fn without_answer(&self, one: &Running, call: Option<Stuck>) -> Finished {
-        let board = &self.crew.shared.board;
-        let seat = board.seat(one.number);
-        seat.set_running(false);
+    fn without_answer(&self, one: &Running, call: Option<PendingOperation>) -> WorkerResult {
+        let counters = &self.workers.shared.counters;
+        let worker = counters.worker(one.number);
+        worker.set_running(false);
         // Where the call is not known the thread has been silent since its progress was seen last.
-        let silent = Stuck { kind: StuckKind::Unknown, waited: nanos(one.progressed.elapsed()), ..Stuck::default() };
-        Finished {
+        let silent = PendingOperation {
+            kind: StuckKind::Unknown,
+            waited: nanos(one.progressed.elapsed()),
+            ..PendingOperation::default()
+        };
+        WorkerResult {
             number: one.number,
-            summary: board.summary(one.number).unwrap_or_default(),
+            summary: counters.summary(one.number).unwrap_or_default(),
             ending: Some(Ending::Stopped),
-            started_unix_ms: seat.started_unix_ms(),
-            thread: seat.thread(),
-            stuck: vec![call.unwrap_or(silent)],
-            ..Finished::default()
+            started_unix_ms: worker.started_unix_ms(),
+            thread: worker.thread(),
+            pending: vec![call.unwrap_or(silent)],
+            ..WorkerResult::default()
         }
     }
 
     /// `exitall`: when one ends, all end.
-    fn end_others(&self, one: &Finished) {
-        let member = self.members().iter().find(|member| member.number == one.number);
-        if member.is_some_and(|member| self.job(member).grouping.exitall) {
+    fn end_others(&self, one: &WorkerResult) {
+        let worker = self.workers().iter().find(|worker| worker.number == one.number);
+        if worker.is_some_and(|worker| self.job(worker).grouping.exitall) {
             self.stop.set();
         }
     }
@@ -332,21 +336,19 @@ struct Running {
 }
 
 impl Running {
-    fn new(stage: &Stage, member: &Member) -> Self {
-        let extent = &stage.job(member).extent;
-        let whole = extent.startdelay.1 + extent.ramp_time + extent.runtime;
-        let most = (extent.runtime > Nanos::ZERO).then(|| Duration::from_nanos(whole.get()));
-        Self { number: member.number, most, started: None, done: 0, progressed: stage.began }
+    fn new(stage: &Stage, worker: &WorkerPlan) -> Self {
+        let most = policy::longest(stage.job(worker)).map(|most| Duration::from_nanos(most.get()));
+        Self { number: worker.number, most, started: None, done: 0, progressed: stage.began }
     }
 
     /// Whether its time is over, or it was `stopped`. Takes note of its progress: what is read back after the runtime is
     /// progress too.
     fn is_past_end(&mut self, stage: &Stage, now: Instant, stopped: Option<Instant>) -> bool {
-        let seat = stage.crew.shared.board.seat(self.number);
-        if self.started.is_none() && seat.is_running() {
+        let worker = stage.workers.shared.counters.worker(self.number);
+        if self.started.is_none() && worker.is_running() {
             self.started = Some(now);
         }
-        let done = seat.operations();
+        let done = worker.operations();
         if std::mem::replace(&mut self.done, done) != done {
             self.progressed = now;
         }
@@ -359,8 +361,8 @@ fn nanos(duration: Duration) -> Nanos {
     Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
-fn cannot_begin(member: &Member, text: String) -> Finished {
-    Finished { number: member.number, trouble: Some(Trouble::new(text)), ..Finished::default() }
+fn cannot_begin(worker: &WorkerPlan, text: String) -> WorkerResult {
+    WorkerResult { number: worker.number, error: Some(WorkerError::new(text)), ..WorkerResult::default() }
 }
 
 #[cfg(test)]

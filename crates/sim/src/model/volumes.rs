@@ -1,37 +1,32 @@
 //! The volumes that jobs name.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use job::limits::Capacity;
 use job::{Diagnostic, Engine, Job, Place, Plan};
+use runner::Environment;
 use volume::Spec;
 use volume::catalogue::{self, Problem};
 use workload::{FileFact, FilePlan, WorkloadError};
-
-use crate::capacity;
-use crate::diagnostics;
-use crate::input;
-use crate::members::Ground;
-use crate::terminal;
 
 /// How the volume itself is called where a job names no file.
 const WHOLE_VOLUME: &str = "/dev/modelled";
 
 /// Whether the jobs of a plan are on modelled volumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub enum Use {
     /// None is.
     Nowhere,
     /// All are.
     Everywhere,
-    /// Some are, which cannot be: a model and a device do not live by one clock.
+    /// Some are, which cannot run together: a model and a device have different clocks.
     Mixed,
 }
 
-/// Whether jobs are on models: by their own words (`ioengine=model`), or by `--on`, which gives each of them a volume
+/// Returns whether jobs are on models: by their own options (`ioengine=model`), or by `--on`, which gives each of them a volume
 /// whatever its engine.
-pub(crate) fn used(plan: &Plan) -> Use {
+#[must_use]
+pub fn used(plan: &Plan) -> Use {
     let is_modelled = |job: &&Job| job.engine.engine == Engine::Model || job.engine.volume.is_some();
     let modelled = plan.jobs.iter().filter(is_modelled).count();
     match modelled {
@@ -42,13 +37,17 @@ pub(crate) fn used(plan: &Plan) -> Use {
 }
 
 /// The volumes of a plan, by the words that name them.
-pub(crate) struct Volumes {
+pub(super) struct Volumes {
     specs: BTreeMap<String, Spec>,
+    capacity: Capacity,
 }
+
+/// Returns the text of a file of volumes, or why it cannot be read.
+pub type ReadFile = fn(&str) -> Result<String, String>;
 
 impl Volumes {
     /// Looks every volume up. A job that names no file and no size is given the volume itself.
-    pub(crate) fn resolve(plan: &mut Plan) -> Result<Self, Vec<Diagnostic>> {
+    pub(super) fn resolve(plan: &mut Plan, capacity: Capacity, read_file: ReadFile) -> Result<Self, Vec<Diagnostic>> {
         let (mut specs, mut problems) = (BTreeMap::new(), Vec::new());
         for job in &mut plan.jobs {
             use_whole_volume(job);
@@ -59,50 +58,35 @@ impl Volumes {
             if specs.contains_key(words) {
                 continue;
             }
-            match look_up(words) {
+            match look_up(words, read_file) {
                 Ok(spec) => drop(specs.insert(words.clone(), spec)),
                 Err(found) => problems.extend(found.iter().map(|problem| diagnostic(job, problem))),
             }
         }
-        if problems.is_empty() { Ok(Self { specs }) } else { Err(problems) }
+        if problems.is_empty() { Ok(Self { specs, capacity }) } else { Err(problems) }
     }
 
     /// The volume of a job.
-    pub(crate) fn of(&self, job: &Job) -> Option<&Spec> {
+    pub(super) fn of(&self, job: &Job) -> Option<&Spec> {
         self.specs.get(job.engine.volume.as_ref()?)
     }
 }
 
 /// One volume, by itself.
-fn look_up(words: &str) -> Result<Spec, Vec<Problem>> {
-    let mut resolved = look_up_all(&[words])?;
+fn look_up(words: &str, read_file: ReadFile) -> Result<Spec, Vec<Problem>> {
+    let mut resolved = look_up_all(&[words], read_file)?;
     Ok(resolved.remove(0))
 }
 
 /// The volumes of one run, which know of each other.
-pub(super) fn look_up_all(words: &[&str]) -> Result<Vec<Spec>, Vec<Problem>> {
+pub(super) fn look_up_all(words: &[&str], read_file: ReadFile) -> Result<Vec<Spec>, Vec<Problem>> {
     let resolved = catalogue::resolve_all(words, &read_file)?;
     Ok(resolved.into_iter().map(|volume| volume.spec).collect())
 }
 
-/// The text of a file of volumes.
-pub(crate) fn read_file(path: &str) -> Result<String, String> {
-    read_text(path, "file of volumes")
-}
-
-/// The text of a small file, which is called `what` where it cannot be read.
-pub(crate) fn read_text(path: &str, what: &str) -> Result<String, String> {
-    let cannot = |why: &str| format!("the {what} {path} cannot be read: {why}");
-    let bytes = input::read(Path::new(path), input::SMALL).map_err(|error| cannot(&terminal::why(&error)))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..good].split(|byte| *byte == b'\n').count();
-        cannot(&format!("its line {line} is not UTF-8"))
-    })
-}
-
-/// The words that name a volume, with one key set anew.
-pub(crate) fn with_key(words: &str, key: &str, value: &str) -> String {
+/// Returns the name of a volume with one key replaced.
+#[must_use]
+pub fn with_key(words: &str, key: &str, value: &str) -> String {
     let is_key = |part: &&str| part.split_once('=').is_some_and(|(name, _)| name.trim() == key);
     let kept = words.split(',').filter(|part| !is_key(part)).collect::<Vec<_>>().join(",");
     format!("{kept},{key}={value}")
@@ -113,14 +97,14 @@ pub(super) fn is_device(path: &str) -> bool {
     path.starts_with("/dev/")
 }
 
-impl Ground for Volumes {
+impl Environment for Volumes {
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
         let spec = self.of(job).filter(|_| is_device(path))?;
         Some(FileFact { size: spec.size.get(), block_device: true })
     }
 
     fn capacity(&self) -> Capacity {
-        capacity::of_models()
+        self.capacity.clone()
     }
 
     fn check(&self, _: &Job) -> Result<(), WorkloadError> {
@@ -129,6 +113,10 @@ impl Ground for Volumes {
 
     fn check_files(&self, _: &Job, _: &FilePlan) -> Result<(), WorkloadError> {
         Ok(())
+    }
+
+    fn resolve(&self, path: &str) -> String {
+        path.to_owned()
     }
 }
 
@@ -148,11 +136,11 @@ fn no_volume(job: &Job) -> Diagnostic {
 
 /// A problem of the catalogue, at its place in the job file or on the command line.
 pub(super) fn diagnostic(job: &Job, problem: &Problem) -> Diagnostic {
-    diagnostics::of_volume(problem, place(job, problem))
+    volume_diagnostic(problem, place(job, problem))
 }
 
 fn place(job: &Job, problem: &Problem) -> Place {
-    let there = diagnostics::place_in_volume(problem);
+    let there = place_in_volume(problem);
     if job.engine.volume.as_deref() != Some(&*problem.place.text) {
         return there;
     }
@@ -168,4 +156,21 @@ fn place(job: &Job, problem: &Problem) -> Place {
 /// What stands at a place.
 fn words_at(place: &Place) -> String {
     place.text.chars().skip(place.column - 1).take(place.length).collect()
+}
+
+/// Returns a problem of the catalogue as a diagnostic at a place.
+#[must_use]
+pub fn volume_diagnostic(problem: &Problem, place: Place) -> Diagnostic {
+    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
+    match &problem.remedy {
+        Some(remedy) => diagnostic.remedy(remedy.clone()),
+        None => diagnostic,
+    }
+}
+
+/// Returns where a problem of the catalogue is in its own text.
+#[must_use]
+pub fn place_in_volume(problem: &Problem) -> Place {
+    let (line, column, text) = problem.line();
+    Place { source: problem.place.name.clone(), line, column, length: problem.width(), text: text.into() }
 }

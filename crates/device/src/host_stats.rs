@@ -1,22 +1,21 @@
-//! What the run stands on: devices and their counters, files and what the page cache holds of them.
+//! Statistics of the host during a run: device counters, files and what the page cache holds of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use engine::files::{self, Access};
+use engine::files::{self, Access, FileKind};
 use engine::probe::{self, Counters, Number};
 use job::{Engine, Plan};
-use record::{DiskUse, TargetFacts, TargetKind};
+use record::{DiskUse, Host, TargetFacts, TargetKind};
+use runner::{RunFacts, WorkerPlan};
 use workload::FilePlan;
 
-use crate::members::Member;
-use crate::results::target_kind;
-use crate::silence::Devices;
+use crate::stall::Devices;
 
 /// Observed before a run, and asked during it and after.
 #[derive(Clone)]
-pub(crate) struct Surroundings {
+pub(crate) struct HostStats {
     targets: BTreeMap<String, TargetFacts>,
     disks: Vec<Disk>,
     /// Which device each file is on.
@@ -31,29 +30,29 @@ struct Disk {
     since: Instant,
 }
 
-impl Surroundings {
+impl HostStats {
     /// Looks at all files and devices of a run before it begins.
-    pub(crate) fn before(plan: &Plan, members: &[Member]) -> Self {
-        let mut surroundings = Self { targets: BTreeMap::new(), disks: Vec::new(), devices: BTreeMap::new() };
-        for member in members {
-            let job = &plan.jobs[member.job];
+    pub(crate) fn before(plan: &Plan, workers: &[WorkerPlan]) -> Self {
+        let mut stats = Self { targets: BTreeMap::new(), disks: Vec::new(), devices: BTreeMap::new() };
+        for worker in workers {
+            let job = &plan.jobs[worker.job];
             match job.engine.engine {
                 Engine::Null => continue,
                 Engine::Nbd => {
-                    surroundings.add_export(&member.files);
+                    stats.add_export(&worker.files);
                     continue;
                 }
                 _ => {}
             }
-            for file in &member.files.files {
+            for file in &worker.files.files {
                 if job.files.invalidate {
                     // So that what the cache holds is what the run will find. Workers do it once more as they begin.
                     invalidate(&file.path);
                 }
-                surroundings.add(&file.path, job.stats.disk_util);
+                stats.add(&file.path, job.stats.disk_util);
             }
         }
-        surroundings
+        stats
     }
 
     /// Nothing of this host stands behind an export: neither a cache nor a device.
@@ -92,12 +91,12 @@ impl Surroundings {
     }
 
     /// The devices below the files of each worker.
-    pub(crate) fn devices(&self, members: &[Member]) -> Devices {
-        let of = |member: &Member| {
-            let files = member.files.files.iter();
+    pub(crate) fn devices(&self, workers: &[WorkerPlan]) -> Devices {
+        let of = |worker: &WorkerPlan| {
+            let files = worker.files.files.iter();
             files.filter_map(|file| self.devices.get(&file.path).copied()).collect()
         };
-        Devices::new(members.iter().map(of))
+        Devices::new(workers.iter().map(of))
     }
 
     /// Looks at the files once more, at the end.
@@ -110,15 +109,50 @@ impl Surroundings {
             }
         }
     }
+}
 
-    /// What is known of a file or device.
-    pub(crate) fn target(&self, path: &str) -> Option<TargetFacts> {
-        self.targets.get(path).cloned()
+impl RunFacts for HostStats {
+    fn now(&self) -> (u64, i32) {
+        (unix_ms(), jiff::Zoned::now().offset().seconds())
     }
 
-    /// What the devices have counted since the beginning.
-    pub(crate) fn disk_use(&self) -> Vec<DiskUse> {
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn host(&self) -> Host {
+        host()
+    }
+
+    fn disk_use(&self) -> Vec<DiskUse> {
         self.disks.iter().filter_map(Disk::used).collect()
+    }
+
+    fn target(&self, path: &str) -> Option<TargetFacts> {
+        self.targets.get(path).cloned()
+    }
+}
+
+/// Returns this host as records name it.
+#[must_use]
+pub fn host() -> Host {
+    let facts = probe::host(root());
+    Host { hostname: facts.name, kernel: facts.kernel, cpus: facts.cpus }
+}
+
+/// Returns milliseconds since 1970.
+#[must_use]
+pub fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
+}
+
+/// Returns what a path is, for the record.
+fn target_kind(kind: FileKind, in_memory: bool) -> TargetKind {
+    match kind {
+        FileKind::Regular if in_memory => TargetKind::Memory,
+        FileKind::Regular => TargetKind::Regular,
+        FileKind::Block => TargetKind::Block,
+        FileKind::Character => TargetKind::Other,
     }
 }
 

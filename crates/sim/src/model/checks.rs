@@ -1,24 +1,23 @@
 //! What no simulation can carry out, found before it begins.
 
 use job::{Diagnostic, Job, Plan};
+use runner::{WorkerPlan, policy};
 use units::Nanos;
 use volume::closed::{Load, predict};
 use volume::{Kind, Spec, System};
 
-use super::measure::buffered;
+use super::runner::buffered;
 use super::volumes::Volumes;
-use crate::members::Member;
-use crate::worker;
 
 /// Everything that is wrong with jobs and volumes that are each well formed.
-pub(super) fn check(plan: &Plan, members: &[Member], volumes: &Volumes) -> Vec<Diagnostic> {
+pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> Vec<Diagnostic> {
     let standing = plan.jobs.iter().filter_map(|job| standing_still(job, volumes.of(job)?));
-    standing.chain(too_deep(plan, members)).collect()
+    standing.chain(too_deep(plan, workers)).collect()
 }
 
 /// Where operations take no time, a closed loop never comes to its end: no time passes between them.
 fn standing_still(job: &Job, spec: &Spec) -> Option<Diagnostic> {
-    let paces_itself = worker::is_scheduled(job) || job.pace.thinktime > Nanos::ZERO;
+    let paces_itself = policy::is_scheduled(job) || job.pace.thinktime > Nanos::ZERO;
     if paces_itself || buffered(job).is_some() {
         return None;
     }
@@ -40,11 +39,12 @@ fn standing_still(job: &Job, spec: &Spec) -> Option<Diagnostic> {
 }
 
 /// Requests are told apart by numbers, of which there are so many.
-fn too_deep(plan: &Plan, members: &[Member]) -> Option<Diagnostic> {
-    let in_flight =
-        |stage: &[Member]| -> u64 { stage.iter().map(|member| u64::from(worker::depth(&plan.jobs[member.job]))).sum() };
-    let stage = members.chunk_by(|a, b| a.stage == b.stage).find(|stage| in_flight(stage) > MOST)?;
-    let deepest = stage.iter().map(|member| &plan.jobs[member.job]).max_by_key(|job| worker::depth(job))?;
+fn too_deep(plan: &Plan, workers: &[WorkerPlan]) -> Option<Diagnostic> {
+    let in_flight = |stage: &[WorkerPlan]| -> u64 {
+        stage.iter().map(|worker| u64::from(policy::depth(&plan.jobs[worker.job]))).sum()
+    };
+    let stage = workers.chunk_by(|a, b| a.stage == b.stage).find(|stage| in_flight(stage) > MOST)?;
+    let deepest = stage.iter().map(|worker| &plan.jobs[worker.job]).max_by_key(|job| policy::depth(job))?;
     let found = in_flight(stage);
     let message = format!("{found} operations in flight are more than a simulation holds, which is {MOST}");
     let diagnostic = Diagnostic::error("too-many-in-flight", message)

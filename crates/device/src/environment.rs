@@ -1,0 +1,88 @@
+//! The host as the environment of a plan.
+
+use std::path::Path;
+
+use job::limits::Capacity;
+use job::{Dialect, Engine, Job};
+use runner::Environment;
+use workload::{FileFact, FilePlan, WorkloadError};
+
+use crate::capacity;
+use crate::exports::Exports;
+
+/// The files and devices of this host, and the NBD exports that it can reach.
+pub struct HostEnvironment {
+    dialect: Dialect,
+    exports: Exports,
+}
+
+impl HostEnvironment {
+    /// Creates the environment of one plan.
+    #[must_use]
+    pub fn new(dialect: Dialect) -> Self {
+        Self { dialect, exports: Exports::default() }
+    }
+}
+
+impl Environment for HostEnvironment {
+    fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
+        match job.engine.engine {
+            Engine::Null => return None,
+            // As a block device it has its size and cannot grow.
+            Engine::Nbd => {
+                return self.exports.of(path).ok().map(|export| FileFact { size: export.bytes, block_device: true });
+            }
+            _ => {}
+        }
+        let seen = engine::files::look(Path::new(path)).ok().flatten()?;
+        Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block })
+    }
+
+    fn capacity(&self) -> Capacity {
+        capacity::of_host()
+    }
+
+    /// A missing `directory` is not created: it is likely misspelt, or a filesystem that is not mounted.
+    fn check(&self, job: &Job) -> Result<(), WorkloadError> {
+        let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
+        missing.map_or_else(
+            || processors_exist(job).and_then(|()| self.exports.check(job, self.dialect)),
+            |path| {
+                let message = format!("{path} is not a directory: make or mount it first, or correct the path");
+                Err(WorkloadError { option: "directory", message })
+            },
+        )
+    }
+
+    /// Refuses what is neither a file nor a device.
+    fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
+        if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
+            return Ok(());
+        }
+        let refused = files.files.iter().find_map(|file| engine::files::look(Path::new(&file.path)).err());
+        match refused.filter(|error| error.errno.is_none()) {
+            Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
+            None => Ok(()),
+        }
+    }
+
+    fn resolve(&self, path: &str) -> String {
+        let path = Path::new(path);
+        let in_directory = || {
+            let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+            Some(directory.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
+        };
+        let resolved = path.canonicalize().ok().or_else(in_directory);
+        resolved.as_deref().unwrap_or(path).to_string_lossy().into_owned()
+    }
+}
+
+/// Refuses CPUs that do not exist, as fio does: the job was likely written for another host.
+fn processors_exist(job: &Job) -> Result<(), WorkloadError> {
+    let last = engine::probe::last_processor();
+    let asked = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last);
+    asked.map_or(Ok(()), |cpu| {
+        let message = format!("there is no processor {cpu} on this host: name some from 0 to {last}");
+        Err(WorkloadError { option: "cpus_allowed", message })
+    })
+}

@@ -1,0 +1,72 @@
+//! Files that a run would make or extend, and what stands against that.
+
+use engine::files::Layout;
+use engine::gate::{Denied, Gate};
+use job::{Engine, Plan};
+use runner::{FileGrowth, WorkerPlan};
+use units::Bytes;
+
+/// What layouts would add to files.
+pub fn of(layouts: &[Layout]) -> Vec<FileGrowth> {
+    let growth = |layout: &Layout| {
+        let from = engine::files::look(&layout.path).ok().flatten().map(|seen| seen.bytes);
+        let grows = from.is_none_or(|from| from < layout.bytes);
+        grows.then(|| FileGrowth { path: layout.path.clone(), from, to: layout.bytes, written: layout.writes > 0 })
+    };
+    layouts.iter().filter_map(growth).collect()
+}
+
+/// Describes what would be done to a file.
+#[must_use]
+pub fn description(growth: &FileGrowth) -> String {
+    let (path, to) = (growth.path.display(), Bytes::new(growth.to));
+    match growth.from {
+        None => format!("{path} would be made, with {to}"),
+        Some(from) => format!("{path} would grow from {} to {to}", Bytes::new(from)),
+    }
+}
+
+/// What `--readonly` forbids: every growth.
+pub fn against_readonly(growths: &[FileGrowth]) -> Vec<String> {
+    growths.iter().map(|growth| format!("{}, and --readonly forbids it", description(growth))).collect()
+}
+
+/// What `allow_file_create=0` forbids.
+pub fn against_no_creation(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
+    let forbids = |worker: &&WorkerPlan| {
+        let job = &plan.jobs[worker.job];
+        !job.files.allow_file_create && job.engine.engine != Engine::Null
+    };
+    let missing = |worker: &WorkerPlan| {
+        let name = plan.jobs[worker.job].name.clone();
+        let files = worker.files.files.iter().filter(|file| file.existing.is_none());
+        let tell = |path: &str| format!("{name}: {path} does not exist, and allow_file_create=0 forbids to make it");
+        files.map(|file| tell(&file.path)).collect::<Vec<_>>()
+    };
+    workers.iter().filter(forbids).flat_map(missing).collect()
+}
+
+/// What `fathom run` does not do unasked: extend a file that holds data and is only read, and make a file where a
+/// device was meant.
+pub fn against_surprise(growths: &[FileGrowth], gate: &Gate) -> Vec<String> {
+    growths.iter().filter_map(|growth| surprise(growth, gate)).collect()
+}
+
+fn surprise(growth: &FileGrowth, gate: &Gate) -> Option<String> {
+    let path = growth.path.display();
+    match growth.from {
+        None => match gate.check(&growth.path) {
+            Err(denied @ Denied::Refused(_)) => Some(denied.to_string()),
+            // The job that names it says what the system has against it.
+            _ => None,
+        },
+        Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(format!(
+            "{}, although the job only reads it: give a size of at most what it has, name another file, or add \
+             --allow-overwrite={path}",
+            description(growth)
+        )),
+        // It is extended before the run, which is a write like any other.
+        Some(_) if !growth.written => gate.admit(&growth.path).err().map(|denied| denied.to_string()),
+        Some(_) => None,
+    }
+}

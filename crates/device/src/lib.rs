@@ -1,0 +1,29 @@
+//! Runs plans on real devices and files.
+//!
+//! A [`DeviceRunner`] expands jobs into workers, checks what they may write to, lays out their files, runs each worker on a
+//! thread of its own, stage after stage, and assembles the record. Threads own what they use and are never joined: a thread
+//! that a target does not answer must not keep the results of others ([`stuck`]).
+//!
+//! What is *not* here: system calls (`engine`), the loop (`drive`), statistics (`meter`), text for people (`report`), the
+//! environment and signals of the process (`cli`).
+
+pub mod capacity;
+pub mod device_state;
+mod environment;
+mod exports;
+pub mod growth;
+mod host_stats;
+pub mod layout;
+mod runner;
+pub mod safety;
+mod stages;
+mod stall;
+pub mod stuck;
+mod worker;
+
+pub use environment::HostEnvironment;
+pub use host_stats::{host, unix_ms};
+pub use runner::DeviceRunner;
+
+/// Asks users to report a panic, below its message.
+pub const BUG_REPORT: &str = "this is a bug in fathom: please report it with the message above";

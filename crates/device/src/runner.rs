@@ -1,0 +1,464 @@
+//! Runs plans on the files and devices of this host.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use engine::files::Layout;
+use engine::gate::Gate;
+use engine::{Clock, InCall};
+use job::{Diagnostic, Dialect, Engine, Plan};
+use runner::{
+    CompletedRun, FileGrowth, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext, RunControl,
+    RunCounters, RunError, RunOptions, RunState, Runner, Seeds, Unrunnable, WorkerPlan, WorkerResult, assemble,
+};
+use units::Nanos;
+use units::random::mix;
+use workload::Operations;
+
+use crate::environment::HostEnvironment;
+use crate::host_stats::{HostStats, unix_ms};
+use crate::layout::{self, FailedFiles};
+use crate::stages::{self, Continuation, Supervise, Workers};
+use crate::stuck::{self, Unattended, attended, attended_for};
+use crate::worker::Shared;
+use crate::{growth, safety};
+
+/// Runs plans on the files and devices of this host.
+#[derive(Clone)]
+pub struct DeviceRunner {
+    rules: Rules,
+    logs: Arc<dyn LogSink + Send>,
+    checkpoint: fn(&str),
+}
+
+/// Whose rules decide what may be written to.
+#[derive(Clone)]
+enum Rules {
+    /// Fathom's own: what this gate admits.
+    Strict { gate: Arc<Gate> },
+    /// fio's: all that is not in use.
+    Fio { ledger: Option<PathBuf>, readonly: bool },
+}
+
+impl DeviceRunner {
+    /// Creates a runner whose plans may write to what `gate` admits.
+    #[must_use]
+    pub fn strict(gate: Arc<Gate>, logs: Arc<dyn LogSink + Send>) -> Self {
+        Self { rules: Rules::Strict { gate }, logs, checkpoint: |_| {} }
+    }
+
+    /// Creates a runner by fio's rules. `ledger` is the directory of the write gate's notes; `readonly` refuses every write.
+    #[must_use]
+    pub fn as_fio(ledger: Option<PathBuf>, readonly: bool, logs: Arc<dyn LogSink + Send>) -> Self {
+        Self { rules: Rules::Fio { ledger, readonly }, logs, checkpoint: |_| {} }
+    }
+
+    /// Calls a function at named places of a run, for tests of panics.
+    #[must_use]
+    pub fn with_checkpoint(self, checkpoint: fn(&str)) -> Self {
+        Self { checkpoint, ..self }
+    }
+
+    fn dialect(&self) -> Dialect {
+        match self.rules {
+            Rules::Strict { .. } => Dialect::Strict,
+            Rules::Fio { .. } => Dialect::Fio,
+        }
+    }
+
+    fn expand(&self, plan: &Plan, seeds: Seeds) -> (Vec<WorkerPlan>, Vec<Unrunnable>) {
+        runner::plan_workers(plan, self.dialect(), seeds, &HostEnvironment::new(self.dialect()))
+    }
+
+    fn prepare_strict(
+        &self,
+        plan: &Plan,
+        seeds: Seeds,
+        gate: &Arc<Gate>,
+        files_are_final: bool,
+    ) -> Result<DeviceRun<'_>, Vec<Diagnostic>> {
+        let (workers, unrunnable) = self.expand(plan, seeds);
+        if !unrunnable.is_empty() {
+            return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(plan)).collect());
+        }
+        let layouts = layout::wanted(plan, &workers, seeds);
+        let growths = growth::of(&layouts);
+        let mut refusals = safety::check(plan, &workers, gate);
+        if files_are_final {
+            refusals.extend(growth::against_no_creation(plan, &workers));
+            refusals.extend(growth::against_surprise(&growths, gate));
+        }
+        refusals.extend(layout::without_room(&layouts));
+        Ok(self.prepared(plan, seeds, workers, layouts, growths, refusals, gate))
+    }
+
+    fn prepare_as_fio(&self, plan: &Plan, seeds: Seeds, ledger: Option<&Path>, readonly: bool) -> DeviceRun<'_> {
+        let writing = plan.jobs.iter().filter(|job| readonly && Operations::of(job).changes_data());
+        let mut refusals: Vec<String> =
+            writing.map(|job| format!("job {} writes, and --readonly forbids it", job.name)).collect();
+        let (workers, unrunnable) = self.expand(plan, seeds);
+        refusals.extend(unrunnable.iter().map(|one| format!("{}: {}", plan.jobs[one.job].name, one.error)));
+        let gate = safety::gate_of_fio(plan, &workers, ledger);
+        refusals.extend(safety::check(plan, &workers, &gate));
+        let layouts = layout::wanted(plan, &workers, seeds);
+        let growths = growth::of(&layouts);
+        refusals.extend(growth::against_no_creation(plan, &workers));
+        if readonly {
+            refusals.extend(growth::against_readonly(&growths));
+        }
+        refusals.extend(layout::without_room(&layouts));
+        self.prepared(plan, seeds, workers, layouts, growths, refusals, &gate)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the two ways of preparing end in the same value")]
+    fn prepared(
+        &self,
+        plan: &Plan,
+        seeds: Seeds,
+        workers: Vec<WorkerPlan>,
+        layouts: Vec<Layout>,
+        growths: Vec<FileGrowth>,
+        mut refusals: Vec<String>,
+        gate: &Arc<Gate>,
+    ) -> DeviceRun<'_> {
+        let mut known = BTreeSet::new();
+        refusals.retain(|refusal| known.insert(refusal.clone()));
+        let (plan, gate) = (plan.clone(), Arc::clone(gate));
+        DeviceRun { runner: self, plan, seeds, workers, layouts, growths, refusals, gate }
+    }
+}
+
+impl Runner for DeviceRunner {
+    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+        Ok(match &self.rules {
+            Rules::Strict { gate } => Box::new(self.prepare_strict(plan, seeds, gate, true)?),
+            Rules::Fio { ledger, readonly } => Box::new(self.prepare_as_fio(plan, seeds, ledger.as_deref(), *readonly)),
+        })
+    }
+
+    fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+        match &self.rules {
+            Rules::Strict { gate } => Ok(Box::new(self.prepare_strict(plan, seeds, gate, false)?)),
+            Rules::Fio { .. } => self.prepare(plan, seeds),
+        }
+    }
+}
+
+/// A plan that can begin on this host.
+struct DeviceRun<'a> {
+    runner: &'a DeviceRunner,
+    plan: Plan,
+    seeds: Seeds,
+    workers: Vec<WorkerPlan>,
+    layouts: Vec<Layout>,
+    growths: Vec<FileGrowth>,
+    refusals: Vec<String>,
+    gate: Arc<Gate>,
+}
+
+/// Inspecting the targets after a run may take this long however short the grace period is.
+const INSPECTION: Duration = Duration::from_secs(2);
+
+impl PreparedRun for DeviceRun<'_> {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn workers(&self) -> &[WorkerPlan] {
+        &self.workers
+    }
+
+    fn refusals(&self) -> &[String] {
+        &self.refusals
+    }
+
+    fn preview(&self) -> Preview<'_> {
+        Preview::Device { growths: &self.growths }
+    }
+
+    /// Lays out the files, runs all jobs and gathers their results.
+    ///
+    /// Whatever may hang in a target is done by other threads than this one, so that the run always ends.
+    fn run(
+        &self,
+        options: &RunOptions,
+        control: &dyn RunControl,
+        observer: &mut dyn Observer,
+    ) -> Result<CompletedRun, RunError> {
+        let started_unix_ms = unix_ms();
+        engine::thread::raise_file_limit();
+        self.gate.begin();
+        let failed_files = self.lay_out(control, observer)?;
+        let stats = self.inspect(control)?;
+        let counters = Arc::new(RunCounters::new(self.workers.len()));
+        observer.begin(&self.plan, &self.workers, &counters);
+        let workers = {
+            let context = self.context(options, started_unix_ms, &stats);
+            let mut supervisor =
+                Supervisor::new(context, &counters, control, options.status_every, observer, self.runner.checkpoint);
+            let workers = self.threads(options, control, &counters, failed_files, &stats);
+            stages::run(&Arc::new(workers), &mut supervisor)
+        };
+        let stats = self.inspect_again(stats, control);
+        if let Err(problem) = self.note_what_is_left(control) {
+            observer.note(&problem);
+        }
+        let signal = control.end();
+        let is_cut_short = signal.is_some() || workers.iter().any(|one| !one.pending.is_empty());
+        let state = if is_cut_short { RunState::Interrupted } else { RunState::Over };
+        let run = assemble(&self.context(options, started_unix_ms, &stats), &counters, &workers, state);
+        Ok(CompletedRun { run, workers, signal })
+    }
+}
+
+impl DeviceRun<'_> {
+    fn context<'a>(&'a self, options: &'a RunOptions, started_unix_ms: u64, facts: &'a HostStats) -> RunContext<'a> {
+        let (plan, workers, seeds) = (&self.plan, self.workers.as_slice(), self.seeds);
+        RunContext { plan, workers, seeds, command_line: &options.command_line, started_unix_ms, facts }
+    }
+
+    fn threads(
+        &self,
+        options: &RunOptions,
+        control: &dyn RunControl,
+        counters: &Arc<RunCounters>,
+        failed_files: FailedFiles,
+        stats: &HostStats,
+    ) -> Workers {
+        let dialect = self.runner.dialect();
+        let shared = Shared {
+            clock: Clock::start(),
+            seeds: self.seeds,
+            dialect,
+            nonce: if dialect == Dialect::Strict { nonce() } else { 0 },
+            counters: Arc::clone(counters),
+            calls: self.workers.iter().map(|_| Arc::new(InCall::default())).collect(),
+            turn: stages::turn(&self.workers),
+            intervals: options.intervals,
+            failed_files,
+            gate: Arc::clone(&self.gate),
+            logs: Arc::clone(&self.runner.logs),
+            checkpoint: self.runner.checkpoint,
+        };
+        let (plan, plans) = (self.plan.clone(), self.workers.clone());
+        Workers { plan, plans, shared, grace: control.grace(), devices: stats.devices(&self.workers) }
+    }
+
+    fn lay_out(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, RunError> {
+        // A thread costs as much as all else that a short run does.
+        if self.layouts.is_empty() {
+            return Ok(FailedFiles::new());
+        }
+        let cancel = Arc::new(AtomicBool::new(false));
+        let (sender, progress) = mpsc::channel::<(PathBuf, u64, u64)>();
+        let mut last = None;
+        let mut tick = || {
+            if control.end().is_some() {
+                cancel.store(true, Ordering::Relaxed);
+            }
+            if let Some((path, written, total)) = progress.try_iter().last() {
+                observer.layout(&path, written, total);
+                last = Some(path);
+            }
+        };
+        let (layouts, gate, cancelled) = (self.layouts.clone(), Arc::clone(&self.gate), Arc::clone(&cancel));
+        let work = move || {
+            layout::make(&layouts, &gate, &cancelled, &mut |path, written, total| {
+                let _ = sender.send((path.to_owned(), written, total));
+            })
+        };
+        let made = attended(control, &mut tick, work);
+        made.unwrap_or_else(|why| Err(unattended("lay out", last.as_deref(), &why))).map_err(|error| run_error(&error))
+    }
+
+    /// Observes the host before the run. A signal that comes meanwhile ends the run itself.
+    fn inspect(&self, control: &dyn RunControl) -> Result<HostStats, RunError> {
+        if !self.reaches_targets() {
+            return Ok(HostStats::before(&self.plan, &self.workers));
+        }
+        let (plan, workers) = (self.plan.clone(), self.workers.clone());
+        let seen = attended(control, &mut || {}, move || HostStats::before(&plan, &workers));
+        seen.map_err(|why| run_error(&unattended("look at", None, &why)))
+    }
+
+    /// Returns whether any job has a target that may not answer.
+    fn reaches_targets(&self) -> bool {
+        self.plan.jobs.iter().any(|job| job.engine.engine != Engine::Null)
+    }
+
+    /// Observes the host after the run. Of a target that does not answer, what was known before stands.
+    fn inspect_again(&self, before: HostStats, control: &dyn RunControl) -> HostStats {
+        if stuck::is_stuck() || control.is_urgent() || !self.reaches_targets() {
+            return before;
+        }
+        let mut stats = before.clone();
+        let look = move || {
+            stats.after();
+            stats
+        };
+        attended_for(control, inspection_most(control), look).unwrap_or(before)
+    }
+
+    /// Makes the gate note what the run left, so that the next run recognizes it.
+    fn note_what_is_left(&self, control: &dyn RunControl) -> Result<(), String> {
+        if stuck::is_stuck() || control.is_urgent() {
+            self.gate.abandon();
+            return Ok(());
+        }
+        if self.gate.is_empty() {
+            return Ok(());
+        }
+        let gate = Arc::clone(&self.gate);
+        let noted = attended_for(control, inspection_most(control), move || gate.finish());
+        noted.map(drop).map_err(|why| {
+            let why = match why {
+                Unattended::NoThread(error) => format!("no thread can be started: {error}"),
+                Unattended::GivenUp => "a file or device has not answered in time".to_owned(),
+            };
+            format!(
+                "what the run has written to is not noted: {why}; if the next run refuses it, permit it with \
+                 --allow-overwrite=FILE or --allow-destroy=DEVICE"
+            )
+        })
+    }
+}
+
+/// Returns how long inspecting the targets after a run may take.
+fn inspection_most(control: &dyn RunControl) -> Duration {
+    control.grace().max(INSPECTION)
+}
+
+fn run_error(error: &engine::Error) -> RunError {
+    RunError(error.to_string())
+}
+
+/// Draws a number that no other run has, for the headers of verified blocks. Not from the seed: a run with the same seed
+/// must not take the blocks of an earlier one for its own.
+fn nonce() -> u32 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let drawn = mix(now.as_nanos() as u64, u64::from(std::process::id())) >> 33;
+    // 31 bits, as job options have. Zero stands for none.
+    (drawn as u32).max(1)
+}
+
+/// Describes what was to be done to targets, and was not.
+fn unattended(operation: &'static str, path: Option<&Path>, why: &Unattended) -> engine::Error {
+    let place = path.map_or_else(|| "the files of the jobs".to_owned(), |path| path.display().to_string());
+    let (kind, reason, errno, remedy) = match why {
+        Unattended::GivenUp => (
+            engine::ErrorKind::Cancelled,
+            "the device or filesystem does not answer".to_owned(),
+            None,
+            "check the device or its server (see dmesg)",
+        ),
+        Unattended::NoThread(error) => (
+            engine::ErrorKind::Engine,
+            format!("cannot start a thread: {error}"),
+            error.raw_os_error(),
+            "raise the limits of processes and memory (ulimit -u, -v)",
+        ),
+    };
+    engine::Error { kind, place, operation, reason, errno, remedy: Some(remedy.to_owned()) }
+}
+
+/// How often progress is computed.
+const PROGRESS_EVERY: Nanos = Nanos::from_millis(250);
+
+/// The main thread while workers run: signals, progress, results so far.
+struct Supervisor<'a> {
+    context: RunContext<'a>,
+    counters: &'a RunCounters,
+    control: &'a dyn RunControl,
+    status_every: Option<Duration>,
+    observer: &'a mut dyn Observer,
+    checkpoint: fn(&str),
+    tracker: ProgressTracker,
+    started: Instant,
+    last_status: Instant,
+    /// Summaries were requested, and not all of them are there.
+    requested: bool,
+    /// How many of the workers that have ended were reported.
+    reported: usize,
+}
+
+impl<'a> Supervisor<'a> {
+    fn new(
+        context: RunContext<'a>,
+        counters: &'a RunCounters,
+        control: &'a dyn RunControl,
+        status_every: Option<Duration>,
+        observer: &'a mut dyn Observer,
+        checkpoint: fn(&str),
+    ) -> Self {
+        let (tracker, started) = (ProgressTracker::new(context.plan, context.workers), Instant::now());
+        Self {
+            context,
+            counters,
+            control,
+            status_every,
+            observer,
+            checkpoint,
+            tracker,
+            started,
+            last_status: started,
+            requested: false,
+            reported: 0,
+        }
+    }
+
+    fn report_failure(&mut self, one: &WorkerResult) {
+        let job = &self.context.plan.jobs[self.context.workers[one.number].job];
+        if let Some(error) = &one.error {
+            self.observer.note(&format!("{}: {}", job.name, error.text));
+        }
+    }
+
+    fn report_status(&mut self, now: Instant, finished: &[WorkerResult]) {
+        let due = self.status_every.is_some_and(|every| now.duration_since(self.last_status) >= every);
+        let requested = self.control.take_status_request();
+        if (due || requested) && !self.requested {
+            self.last_status = now;
+            self.counters.request_summaries();
+            self.requested = true;
+        }
+        if self.requested && self.counters.has_summaries() {
+            self.requested = false;
+            self.observer.status(&assemble(&self.context, self.counters, finished, RunState::Running));
+        }
+    }
+}
+
+impl Supervise for Supervisor<'_> {
+    fn tick(&mut self, finished: &[WorkerResult]) -> Continuation {
+        let now = Instant::now();
+        for one in finished.iter().skip(std::mem::replace(&mut self.reported, finished.len())) {
+            self.report_failure(one);
+        }
+        let elapsed = Nanos::new(u64::try_from(now.duration_since(self.started).as_nanos()).unwrap_or(u64::MAX));
+        if elapsed.since(self.tracker.updated_at()) >= PROGRESS_EVERY {
+            (self.checkpoint)("overseer");
+            self.observer.progress(&self.tracker.update(elapsed, self.counters, finished));
+        }
+        self.report_status(now, finished);
+        match self.control.end() {
+            None => Continuation::Continue,
+            Some(_) if self.control.gives_up() => Continuation::Abandon,
+            Some(_) => Continuation::Stop,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn two_runs_draw_different_nonces() {
+        let drawn: BTreeSet<u32> = (0..100).map(|_| super::nonce()).collect();
+        assert!(drawn.len() > 90 && !drawn.contains(&0), "{drawn:?}");
+    }
+}

@@ -1,0 +1,148 @@
+//! Targets that do not answer: work that may hang in one runs on a thread of its own, and is given up.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use runner::RunControl;
+
+/// A target has not answered within the grace period.
+static STUCK: AtomicBool = AtomicBool::new(false);
+/// A thread may hang in a target that was not waited for.
+static UNANSWERED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether a target has not answered within the grace period: nothing more may be asked of it.
+#[must_use]
+pub fn is_stuck() -> bool {
+    STUCK.load(Ordering::Relaxed)
+}
+
+/// Records that a target has not answered.
+pub fn set_stuck() {
+    STUCK.store(true, Ordering::Relaxed);
+    UNANSWERED.store(true, Ordering::Relaxed);
+}
+
+/// Returns whether a thread of this process may hang in a target: the kernel may keep the process until it answers.
+#[must_use]
+pub fn has_hanging_threads() -> bool {
+    UNANSWERED.load(Ordering::Relaxed)
+}
+
+/// Why work on a thread of its own has no result.
+#[derive(Debug)]
+pub enum Unattended {
+    /// No thread could be started for it.
+    NoThread(std::io::Error),
+    /// It was not waited for any longer. Its thread may hang in a target.
+    GivenUp,
+}
+
+/// Carries out work that may hang in a target on a thread of its own. Calls `tick` about fifty times a second meanwhile.
+///
+/// # Errors
+///
+/// When no thread can be started, and when it is given up, as [`RunControl::gives_up`] says: the target counts as stuck then.
+///
+/// # Panics
+///
+/// When the work panics.
+pub fn attended<T: Send + 'static>(
+    control: &dyn RunControl,
+    tick: &mut dyn FnMut(),
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Unattended> {
+    let done = on_own_thread(tick, &mut || control.gives_up(), work);
+    if matches!(done, Err(Unattended::GivenUp)) {
+        set_stuck();
+    }
+    done
+}
+
+/// The same for work that the results do not depend on. It is given up after `most` as well. A target that is only slow
+/// is not stuck.
+///
+/// # Errors
+///
+/// As of [`attended`].
+///
+/// # Panics
+///
+/// When the work panics.
+pub fn attended_for<T: Send + 'static>(
+    control: &dyn RunControl,
+    most: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Unattended> {
+    let began = Instant::now();
+    on_own_thread(&mut || {}, &mut || control.gives_up() || began.elapsed() > most, work)
+}
+
+fn on_own_thread<T: Send + 'static>(
+    tick: &mut dyn FnMut(),
+    is_given_up: &mut dyn FnMut() -> bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Unattended> {
+    let (sender, receiver) = mpsc::channel();
+    let run = move || drop(sender.send(work()));
+    let thread = std::thread::Builder::new().name("attended".into()).spawn(run);
+    let thread = thread.map_err(Unattended::NoThread)?;
+    loop {
+        let outcome = receiver.recv_timeout(Duration::from_millis(20));
+        tick();
+        match outcome {
+            Ok(value) => return Ok(value),
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => return receiver.try_recv().map_err(|_| Unattended::GivenUp),
+            },
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if is_given_up() {
+            UNANSWERED.store(true, Ordering::Relaxed);
+            return Err(Unattended::GivenUp);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Never;
+
+    impl RunControl for Never {
+        fn end(&self) -> Option<i32> {
+            None
+        }
+
+        fn gives_up(&self) -> bool {
+            false
+        }
+
+        fn is_urgent(&self) -> bool {
+            false
+        }
+
+        fn grace(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn take_status_request(&self) -> bool {
+            false
+        }
+
+        fn elapsed(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    /// Anything over 20 ms ended a series with `--grace 0`.
+    #[test]
+    fn a_slow_look_at_the_end_was_taken_for_a_stuck_target() {
+        let slow = || std::thread::sleep(Duration::from_millis(200));
+        assert!(attended_for(&Never, Duration::from_secs(60), slow).is_ok());
+        assert!(matches!(attended_for(&Never, Duration::from_millis(1), slow), Err(Unattended::GivenUp)));
+        assert!(!is_stuck());
+    }
+}

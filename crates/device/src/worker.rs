@@ -1,0 +1,325 @@
+//! One worker's thread: from its files to its results.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use drive::{Stop, Watch};
+use engine::files::{self, Access, Advice};
+use engine::gate::Gate;
+use engine::probe::Usage;
+use engine::{Call, CallKind, Clock, EngineKind, InCall, MemoryKind, Setup, Visitor};
+use job::{Dialect, Engine, Job, Memory};
+use meter::{CpuUse, Meter, Summary, Widths};
+use record::StuckKind;
+use runner::policy::{self, Storage};
+use runner::{
+    LogSink, PendingOperation, RunCounters, Seeds, WorkerCounters, WorkerError, WorkerLog, WorkerPlan, WorkerResult,
+};
+use target::{Kind, Target};
+use units::Nanos;
+use workload::{Issuer, Operations};
+
+use crate::host_stats::unix_ms;
+use crate::layout::FailedFiles;
+
+/// How often a worker publishes its counters; also how soon it notices a stop when nothing completes.
+const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
+
+/// What all workers share.
+pub(crate) struct Shared {
+    pub(crate) clock: Clock,
+    pub(crate) seeds: Seeds,
+    /// Trims of regular files punch holes in the strict dialect, and fail in fio's.
+    pub(crate) dialect: Dialect,
+    /// The nonce of blocks whose job gives no `verify_nonce`; zero for none, as in fio's runs.
+    pub(crate) nonce: u32,
+    pub(crate) counters: Arc<RunCounters>,
+    /// The system call that each worker is in.
+    pub(crate) calls: Vec<Arc<InCall>>,
+    /// [`stages::turn`].
+    pub(crate) turn: Option<Nanos>,
+    /// Widths of the intervals of the series.
+    pub(crate) intervals: Widths,
+    /// Files that could not be created.
+    pub(crate) failed_files: FailedFiles,
+    /// What may be written to.
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) logs: Arc<dyn LogSink + Send>,
+    pub(crate) checkpoint: fn(&str),
+}
+
+/// Returns a system call that has not returned by `now`, as a pending operation.
+pub(crate) fn pending_call(call: &Call, now: Nanos) -> PendingOperation {
+    let kind = match call.kind {
+        CallKind::Open => StuckKind::Open,
+        CallKind::Close => StuckKind::Close,
+        CallKind::Operation(Kind::Read) => StuckKind::Read,
+        CallKind::Operation(Kind::Write) => StuckKind::Write,
+        CallKind::Operation(Kind::Trim) => StuckKind::Trim,
+        CallKind::Operation(Kind::Sync) => StuckKind::Fsync,
+        CallKind::Operation(Kind::DataSync) => StuckKind::Fdatasync,
+    };
+    let (file, offset, length) = (call.file, call.offset, call.length);
+    PendingOperation { kind, file, offset, length, waited: now.since(call.since) }
+}
+
+fn worker_error(error: &engine::Error) -> WorkerError {
+    WorkerError::with_errno(error.to_string(), error.errno)
+}
+
+/// Runs one worker to its end. `start` is called when it is ready, and returns when all workers of its stage are.
+pub(crate) fn run(worker_plan: &WorkerPlan, job: &Job, shared: &Shared, stop: &Stop, start: &dyn Fn()) -> WorkerResult {
+    let mut finished = WorkerResult { number: worker_plan.number, thread: thread_id(), ..WorkerResult::default() };
+    shared.counters.worker(worker_plan.number).set_thread(finished.thread);
+    (shared.checkpoint)(&format!("worker {}", job.name));
+    if let Err(error) = attempt(worker_plan, job, shared, stop, start, &mut finished) {
+        finished.error = Some(error);
+    }
+    shared.counters.worker(worker_plan.number).set_running(false);
+    finished
+}
+
+fn attempt(
+    worker_plan: &WorkerPlan,
+    job: &Job,
+    shared: &Shared,
+    stop: &Stop,
+    start: &dyn Fn(),
+    finished: &mut WorkerResult,
+) -> Result<(), WorkerError> {
+    if let Some(error) = worker_plan.files.files.iter().find_map(|file| shared.failed_files.get(Path::new(&file.path)))
+    {
+        return Err(worker_error(error));
+    }
+    engine::thread::exact_timers().map_err(|error| worker_error(&error))?;
+    pin(worker_plan, job)?;
+    let seed = shared.seeds.of(job);
+    let storage = Storage::Device { dialect: shared.dialect, nonce: shared.nonce };
+    let job = &policy::verified_job(job, storage);
+    let issuer = Issuer::new(job, worker_plan.worker(), &worker_plan.layout(), seed)
+        .map_err(|error| WorkerError::new(error.to_string()))?;
+    let files = open(worker_plan, job, shared)?;
+    let mut logs = shared.logs.create(&job.stats, worker_plan.number).map_err(WorkerError::new)?;
+    let counters = shared.counters.worker(worker_plan.number);
+    let in_call = &shared.calls[worker_plan.number];
+    let setup = Setup { in_call: Some(Arc::clone(in_call)), ..setup(job, &issuer, shared.clock) };
+    let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
+    let strict = shared.dialect == Dialect::Strict;
+    let policy = drive::Policy {
+        verify_after_runtime: strict,
+        settle_before_verify: strict,
+        ..policy::policy(worker_plan, job, seed)
+    };
+    let worker = drive::Worker::new(issuer, meter, policy);
+    let publisher = Publisher {
+        counters: &shared.counters,
+        worker: counters,
+        logs: logs.as_deref_mut().map(|logs| logs as &mut dyn WorkerLog),
+        used_before: Usage::default(),
+        turn: shared.turn,
+        summary_at: Nanos::ZERO,
+    };
+    let drive = Drive { worker, stop, publisher, in_call, start, finished };
+    engine::with_target(&setup, files, drive).map_err(|error| worker_error(&error))?;
+    match logs.map(WorkerLog::finish) {
+        Some(Err(text)) => Err(WorkerError { text, errno: 0 }),
+        _ => Ok(()),
+    }
+}
+
+/// What is done with the target, compiled once for each engine.
+struct Drive<'a> {
+    worker: drive::Worker,
+    stop: &'a Stop,
+    publisher: Publisher<'a>,
+    in_call: &'a InCall,
+    start: &'a dyn Fn(),
+    finished: &'a mut WorkerResult,
+}
+
+impl Visitor for Drive<'_> {
+    type Output = ();
+
+    fn visit<T: Target>(self, mut target: T) {
+        let Self { mut worker, stop, mut publisher, in_call, start, finished } = self;
+        start();
+        publisher.worker.set_running(true);
+        finished.started_unix_ms = unix_ms();
+        publisher.worker.set_started_unix_ms(finished.started_unix_ms);
+        publisher.used_before = Usage::of_thread();
+        drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut publisher);
+        let used = publisher.used();
+        let now = target.now();
+        Watch::look(&mut publisher, 0, worker.meter_mut(), now);
+        publisher.counters.publish_last(publisher.worker, worker.meter_mut(), now);
+        finished.summary = worker.meter_mut().finished();
+        finished.summary.cpu = used;
+        finished.ending = worker.ending();
+        finished.verification = worker.verification();
+        finished.failures = worker.failures().to_vec();
+        finished.pending = worker.abandoned().iter().map(PendingOperation::from).collect();
+        if finished.pending.is_empty() {
+            // Closing files may hang as well.
+            publisher.worker.publish_final(finished.summary.clone());
+            in_call.enter(Call { kind: CallKind::Close, file: 0, offset: 0, length: 0, since: now });
+            drop(target);
+            in_call.leave();
+        } else {
+            // To drop it would be to wait for what is in flight, for which the kernel needs its buffers.
+            std::mem::forget(target);
+        }
+    }
+}
+
+/// Keeps one worker_plan to the processors that it may use: all of `cpus_allowed`, or one of them.
+fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
+    let Some(allowed) = &job.grouping.cpus_allowed else { return Ok(()) };
+    if allowed.is_empty() {
+        return Err(WorkerError::new("cpus_allowed names no processor; write for example cpus_allowed=0-3,5"));
+    }
+    let one = worker_plan.clone as usize % allowed.len();
+    let cpus = if job.grouping.cpus_split { &allowed[one..=one] } else { allowed };
+    engine::thread::pin(cpus).map_err(|error| worker_error(&error))?;
+    Ok(())
+}
+
+fn open(worker_plan: &WorkerPlan, job: &Job, shared: &Shared) -> Result<Vec<files::File>, WorkerError> {
+    if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
+        return Ok(Vec::new());
+    }
+    let direction = job.pattern.direction;
+    let writes = Operations::of(job).changes_data();
+    let access = Access {
+        read: direction.reads() || job.verify.method.is_some() || job.engine.engine == Engine::Mmap,
+        write: writes,
+        direct: job.engine.direct && job.engine.engine != Engine::Mmap,
+        sync: match job.files.open_sync {
+            job::OpenSync::None => files::OpenSync::None,
+            job::OpenSync::Sync => files::OpenSync::Sync,
+            job::OpenSync::Dsync => files::OpenSync::Dsync,
+        },
+        punch_holes: shared.dialect == Dialect::Strict,
+    };
+    let mut opened = Vec::with_capacity(worker_plan.files.files.len());
+    let limited = job.files.openfiles.is_some_and(|most| (most as usize) < worker_plan.files.files.len());
+    let in_call = &shared.calls[worker_plan.number];
+    for (index, planned) in (0..).zip(&worker_plan.files.files) {
+        let since = shared.clock.now();
+        in_call.enter(Call { kind: CallKind::Open, file: index, offset: 0, length: 0, since });
+        let path = Path::new(&planned.path);
+        let file = if writes { shared.gate.open(path, access) } else { files::open(path, access) };
+        in_call.leave();
+        let file = file.map_err(|error| worker_error(&error))?;
+        if access.direct {
+            file.check_block(policy::block_unit(job)).map_err(|error| worker_error(&error))?;
+        }
+        if job.files.invalidate {
+            // Refused to other users than root on block devices; the run is then warm, which the verdict sees.
+            let _ = files::invalidate(&file, planned.extent.start, planned.extent.length);
+        }
+        // As fio does unless told otherwise: else the kernel reads ahead of random reads.
+        files::advise(&file, if job.pattern.random { Advice::Random } else { Advice::Sequential });
+        if limited {
+            file.close();
+        }
+        opened.push(file);
+    }
+    Ok(opened)
+}
+
+fn setup(job: &Job, issuer: &Issuer, clock: Clock) -> Setup {
+    let options = &job.engine;
+    let engine = match options.engine {
+        Engine::IoUring | Engine::Posixaio => EngineKind::IoUring,
+        Engine::Libaio => EngineKind::Libaio,
+        Engine::Psync => EngineKind::Psync,
+        Engine::Sync => EngineKind::Sync,
+        Engine::Vsync => EngineKind::Vsync,
+        Engine::Pvsync => EngineKind::Pvsync,
+        Engine::Pvsync2 => EngineKind::Pvsync2,
+        Engine::Mmap => EngineKind::Mmap,
+        Engine::Nbd => EngineKind::Nbd,
+        // Jobs on models are no work for an engine; the loop for them is elsewhere.
+        Engine::Null | Engine::Model => EngineKind::Null,
+    };
+    Setup {
+        align: options.iomem_align,
+        memory: match options.mem {
+            Memory::Malloc => MemoryKind::Malloc,
+            Memory::Shm => MemoryKind::Shm,
+            Memory::ShmHuge => MemoryKind::ShmHuge,
+            Memory::Mmap => MemoryKind::Mmap,
+            Memory::MmapHuge => MemoryKind::MmapHuge,
+            Memory::MmapShared => MemoryKind::MmapShared,
+        },
+        hipri: options.hipri,
+        fixedbufs: options.fixedbufs,
+        registerfiles: options.registerfiles,
+        sqpoll: options.sqthread_poll,
+        sqpoll_cpu: options.sqthread_poll_cpu,
+        uri: options.uri.clone(),
+        writes: Operations::of(job).changes_data(),
+        durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),
+        ..Setup::new(engine, policy::depth(job), issuer.most_bytes(), clock)
+    }
+}
+
+/// Publishes the counters of one worker, and writes its log files.
+struct Publisher<'a> {
+    counters: &'a RunCounters,
+    worker: &'a WorkerCounters,
+    logs: Option<&'a mut dyn WorkerLog>,
+    /// CPU time of the worker's thread before it began.
+    used_before: Usage,
+    /// After how long it yields to other workers; `None` where the scheduler does.
+    turn: Option<Nanos>,
+    /// When the next summary is due.
+    summary_at: Nanos,
+}
+
+impl Publisher<'_> {
+    /// Returns what the worker has used; to be called on its own thread.
+    fn used(&self) -> CpuUse {
+        let used = Usage::of_thread().since(self.used_before);
+        CpuUse {
+            user: used.user,
+            system: used.system,
+            context_switches: used.context_switches,
+            major_faults: used.major_faults,
+            minor_faults: used.minor_faults,
+        }
+    }
+}
+
+impl Watch for Publisher<'_> {
+    fn next_look(&mut self, now: Nanos) -> Nanos {
+        now + PUBLISH_EVERY
+    }
+
+    fn next_turn(&mut self, now: Nanos) -> Nanos {
+        self.turn.map_or(Nanos::MAX, |turn| now + turn)
+    }
+
+    fn give_way(&mut self) {
+        std::thread::yield_now();
+    }
+
+    fn look(&mut self, _: usize, meter: &mut Meter, now: Nanos) {
+        self.counters.publish(self.worker, meter, now);
+        let requested = self.counters.requested();
+        if !self.worker.has_answered(requested) || now >= self.summary_at {
+            self.summary_at = now + self.counters.summary_every();
+            self.worker.publish_summary(Summary { cpu: self.used(), ..meter.summary(now) }, requested);
+        }
+        if let Some(logs) = &mut self.logs {
+            logs.write(&meter.take_log());
+        }
+    }
+}
+
+/// The number of the calling thread, as `ps` and `top` show it.
+fn thread_id() -> u32 {
+    let link = std::fs::read_link("/proc/thread-self").ok();
+    let number = link.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());
+    number.unwrap_or_else(std::process::id)
+}

@@ -1,0 +1,217 @@
+//! The record of a run, from what its workers left.
+
+use drive::{Ending, Verification};
+use job::{Direction, Engine, Job, Plan, VerifyMethod};
+use record::{
+    Asked, DiskUse, Evidence, Host, Model, Note, Outcome, Run, StuckOperation, TargetFacts, Tool, Unchecked, Verified,
+};
+use workload::Operations;
+
+use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult};
+
+/// What is known of a run beside its workers.
+#[derive(Clone, Copy)]
+pub struct RunContext<'a> {
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// Its workers.
+    pub workers: &'a [WorkerPlan],
+    /// Its seeds.
+    pub seeds: Seeds,
+    /// The command line.
+    pub command_line: &'a [String],
+    /// When it began, in milliseconds since 1970; zero in virtual time.
+    pub started_unix_ms: u64,
+    /// What was observed of its environment.
+    pub facts: &'a dyn RunFacts,
+}
+
+/// What is observed of the environment of a run.
+pub trait RunFacts {
+    /// Returns milliseconds since 1970, and the offset from UTC in seconds. Virtual time begins at zero.
+    fn now(&self) -> (u64, i32);
+
+    /// Returns the process ID of workers that have not ended.
+    fn pid(&self) -> u32;
+
+    /// Returns the host; nothing in virtual time, whose results depend on no host.
+    fn host(&self) -> Host;
+
+    /// Returns what the devices have counted since the run began.
+    fn disk_use(&self) -> Vec<DiskUse> {
+        Vec::new()
+    }
+
+    /// Returns what is known of a file or device.
+    fn target(&self, path: &str) -> Option<TargetFacts> {
+        let _ = path;
+        None
+    }
+
+    /// Returns what modelled volumes did; `None` on devices.
+    fn model(&self) -> Option<&Model> {
+        None
+    }
+}
+
+/// Whether a run is over, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// It goes on.
+    Running,
+    /// It is over.
+    Over,
+    /// It was ended early.
+    Interrupted,
+}
+
+/// Assembles the record of a run, at its end or in its middle.
+#[must_use]
+pub fn assemble(context: &RunContext<'_>, counters: &RunCounters, finished: &[WorkerResult], state: RunState) -> Run {
+    let (now, utc_offset_s) = context.facts.now();
+    let workers: Vec<_> =
+        context.workers.iter().map(|worker| of_worker(context, counters, finished, worker, now)).collect();
+    let failed = workers.iter().any(|worker| worker.error != 0);
+    let run = Run {
+        schema: record::SCHEMA,
+        tool: Tool::this(),
+        started_unix_ms: context.started_unix_ms,
+        taken_unix_ms: now,
+        utc_offset_s,
+        command_line: context.command_line.to_vec(),
+        seed: Some(context.seeds.printed(context.plan)),
+        host: context.facts.host(),
+        globals: context.plan.globals.clone(),
+        asked: requested(context.plan, context.workers),
+        jobs: record::collect(&workers),
+        disks: context.facts.disk_use(),
+        notes: notes(context.plan),
+        model: context.facts.model().cloned(),
+        outcome: match state {
+            RunState::Running => Outcome::Running,
+            RunState::Interrupted => Outcome::Interrupted,
+            RunState::Over if failed => Outcome::Failed,
+            RunState::Over => Outcome::Completed,
+        },
+        stuck: pending_operations(context.plan, context.workers, finished),
+        quotes: Vec::new(),
+        repeat: None,
+    };
+    if has_hidden(context.plan) { record::printable(run) } else { run }
+}
+
+/// Whether a name in the jobs has characters that would do something to a terminal.
+fn has_hidden(plan: &Plan) -> bool {
+    let hidden = |text: &String| text.chars().any(units::is_hidden);
+    plan.globals.iter().chain(plan.jobs.iter().flat_map(|job| &job.echo)).any(|(_, value)| hidden(value))
+        || plan.jobs.iter().any(|job| hidden(&job.name))
+}
+
+/// Returns what workers were still waiting for in the end.
+#[must_use]
+pub fn pending_operations(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<StuckOperation> {
+    let of = |one: &WorkerResult, pending: &PendingOperation| {
+        let worker = &workers[one.number];
+        let file = worker.files.files.get(pending.file as usize).map(|file| file.path.clone());
+        StuckOperation {
+            job: plan.jobs[worker.job].name.clone(),
+            file: file.unwrap_or_default(),
+            kind: pending.kind,
+            offset: pending.offset,
+            length: pending.length,
+            waited_ns: pending.waited.get(),
+        }
+    };
+    finished.iter().flat_map(|one| one.pending.iter().map(move |pending| of(one, pending))).collect()
+}
+
+fn of_worker<'a>(
+    context: &RunContext<'a>,
+    counters: &RunCounters,
+    finished: &[WorkerResult],
+    worker: &WorkerPlan,
+    now: u64,
+) -> record::Worker<'a> {
+    let job = &context.plan.jobs[worker.job];
+    let end = finished.iter().find(|finished| finished.number == worker.number);
+    let summary = end.map(|end| end.summary.clone()).or_else(|| counters.summary(worker.number)).unwrap_or_default();
+    record::Worker {
+        job,
+        number: worker.number as u32,
+        group: worker.group,
+        pid: end.map_or_else(|| context.facts.pid(), |end| end.thread),
+        started_unix_ms: end.map_or(context.started_unix_ms, |end| end.started_unix_ms),
+        elapsed_s: now.saturating_sub(context.started_unix_ms).div_ceil(1000),
+        eta_s: 0,
+        error: end.map_or(0, WorkerResult::errno),
+        evidence: Evidence { targets: targets(context, worker) },
+        verified: end.and_then(|end| verified(job, end, context.facts.model().is_some())),
+        summary,
+    }
+}
+
+/// Returns what a worker verified; `None` where its job does not verify, or did not begin.
+fn verified(job: &Job, end: &WorkerResult, is_modelled: bool) -> Option<Verified> {
+    let method = job.verify.method?;
+    let ending = end.ending?;
+    let Verification { written, checked, overwritten, mismatches, cached, nonce } = end.verification;
+    if is_modelled {
+        return Some(Verified { written, unchecked: Some(Unchecked::Model), ..Verified::default() });
+    }
+    let only_checks = job.verify.only || job.pattern.direction == Direction::Read;
+    let unwritten = !only_checks && written == 0;
+    let whole = match ending {
+        // What an earlier run wrote may be more than this one was to read.
+        _ if only_checks => checked > 0 && (ending == Ending::Complete || !job.verify.only),
+        _ => !unwritten && checked >= written,
+    };
+    let (unchecked, checked) = match ending {
+        _ if job.engine.engine == Engine::Null => (Some(Unchecked::NullEngine), 0),
+        _ if method == VerifyMethod::Null => (Some(Unchecked::NullMethod), 0),
+        _ if whole && cached => (Some(Unchecked::Cached), checked),
+        _ if whole => (None, checked),
+        _ if !only_checks && !job.verify.do_verify => (Some(Unchecked::DoVerify), checked),
+        _ if unwritten && !Operations::of(job).write => (Some(Unchecked::Unwritten), checked),
+        Ending::Stopped => (Some(Unchecked::Stopped), checked),
+        Ending::Complete | Ending::Runtime if unwritten => (Some(Unchecked::Unwritten), checked),
+        _ if overwritten > 0 && checked + overwritten >= written => (Some(Unchecked::Overwritten), checked),
+        Ending::Runtime => (Some(Unchecked::Runtime), checked),
+        Ending::Complete if only_checks && end.summary.errors == 0 => (Some(Unchecked::Nothing), checked),
+        Ending::Complete | Ending::Failed => (Some(Unchecked::Failed), checked),
+    };
+    Some(Verified { written, checked, mismatches, nonces: nonce.into_iter().collect(), unchecked })
+}
+
+/// Returns the jobs as they were requested.
+#[must_use]
+pub fn requested(plan: &Plan, workers: &[WorkerPlan]) -> Vec<Asked> {
+    let first_of_each = workers.chunk_by(|a, b| a.job == b.job).map(|workers| &workers[0]);
+    first_of_each.map(|worker| Asked::of(&plan.jobs[worker.job], worker.group)).collect()
+}
+
+fn targets(context: &RunContext<'_>, worker: &WorkerPlan) -> Vec<TargetFacts> {
+    if context.plan.jobs[worker.job].engine.engine == Engine::Null {
+        return Vec::new();
+    }
+    worker.files.files.iter().filter_map(|file| context.facts.target(&file.path)).collect()
+}
+
+/// Returns what users should know of jobs and cannot see in numbers.
+fn notes(plan: &Plan) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for job in &plan.jobs {
+        let mut note = |text: String| notes.push(Note { job: Some(job.name.clone()), text });
+        let engine = job.engine.engine;
+        if !engine.is_async() && job.pace.iodepth > 1 {
+            note(format!(
+                "iodepth={} has no effect: {} carries out one operation at a time",
+                job.pace.iodepth,
+                engine.name()
+            ));
+        }
+        if engine == Engine::Posixaio {
+            note("ioengine=posixaio is carried out by io_uring".to_owned());
+        }
+    }
+    notes
+}

@@ -1,0 +1,160 @@
+//! How a worker of a job runs: its queue depth, pace, end, verification and meter.
+
+use job::{Arrivals, BlockSizes, Dialect, Engine, Job, VerifyMethod};
+use meter::{LogOptions, Widths};
+use units::Nanos;
+
+use crate::WorkerPlan;
+
+/// Returns the operations that a worker of a job can have in flight.
+#[must_use]
+pub fn depth(job: &Job) -> u32 {
+    if job.engine.engine.is_async() { job.pace.iodepth.max(1) } else { 1 }
+}
+
+/// Returns how a worker of a job keeps its queue filled.
+#[must_use]
+pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
+    let (extent, pace) = (&job.extent, &job.pace);
+    // No batch is larger than the queue.
+    let (most, complete_min) = (pace.iodepth, pace.batch_complete_min.min(pace.iodepth));
+    drive::Policy {
+        depth: depth(job),
+        batch: pace.batch.map(|batch| batch.min(most)),
+        complete_min,
+        complete_max: pace.batch_complete_max.map(|complete_max| complete_max.max(complete_min)),
+        low: pace.iodepth_low.map(|low| low.min(most)),
+        scheduled: is_scheduled(job),
+        delay: delay(worker, job, seed),
+        ramp: extent.ramp_time,
+        runtime: if extent.runtime == Nanos::ZERO { Nanos::MAX } else { extent.runtime },
+        on_error: drive::OnError {
+            continue_on_read: job.on_error.continue_on_read,
+            continue_on_write: job.on_error.continue_on_write,
+            continue_on_verify: job.on_error.continue_on_verify,
+        },
+        // As in fio; the strict dialect sets both.
+        verify_after_runtime: false,
+        settle_before_verify: false,
+        verify_fatal: job.verify.fatal,
+        keep_damaged: job.verify.dump,
+        ends_others: job.grouping.exitall,
+    }
+}
+
+/// Returns whether arrivals follow a schedule.
+#[must_use]
+pub fn is_scheduled(job: &Job) -> bool {
+    let (bytes, iops) = (&job.pace.rate, &job.pace.rate_iops);
+    let limits = [bytes.read, bytes.write, bytes.trim, iops.read, iops.write, iops.trim];
+    limits.iter().any(Option::is_some) || job.pace.process == Arrivals::Poisson
+}
+
+/// Returns how long a worker of a job runs at most, from its start; `None` where only its data ends it.
+#[must_use]
+pub fn longest(job: &Job) -> Option<Nanos> {
+    let extent = &job.extent;
+    (extent.runtime > Nanos::ZERO).then(|| extent.startdelay.1 + extent.ramp_time + extent.runtime)
+}
+
+fn delay(worker: &WorkerPlan, job: &Job, seed: u64) -> Nanos {
+    let (least, most) = job.extent.startdelay;
+    let spread = most.since(least).get();
+    let mut random = units::random::Random::new(seed, 0xde1a_0000 + worker.number as u64);
+    least + Nanos::new(if spread == 0 { 0 } else { random.below(spread + 1) })
+}
+
+/// Returns what all offsets and lengths of a job are multiples of, in bytes.
+#[must_use]
+pub fn block_unit(job: &Job) -> u32 {
+    let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
+    let used = [(direction.reads(), &sizes.read), (direction.writes(), &sizes.write), (direction.trims(), &sizes.trim)];
+    let mut unit = 0;
+    for (_, sizes) in used.into_iter().filter(|(used, _)| *used) {
+        unit = match sizes {
+            BlockSizes::Range(..) if job.pattern.bs_unaligned => 1,
+            BlockSizes::Fixed(size) | BlockSizes::Range(size, _) => gcd(unit, *size),
+            BlockSizes::Split(parts) => parts.iter().fold(unit, |unit, (size, _)| gcd(unit, *size)),
+        };
+    }
+    unit.max(1)
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What can be verified where a job runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// Targets keep what is written. Written blocks carry the nonce of the run; zero for none, as in fio's runs.
+    Device {
+        /// Whose rules hold.
+        dialect: Dialect,
+        /// The nonce of jobs without `verify_nonce`.
+        nonce: u32,
+    },
+    /// Models keep no bytes: nothing that was written can be verified.
+    Model,
+}
+
+/// Returns a job as it is verified on some storage: with a nonce, and by fio's rules where these hold.
+#[must_use]
+pub fn verified_job(job: &Job, storage: Storage) -> Job {
+    let mut job = job.clone();
+    let Storage::Device { dialect, nonce } = storage else {
+        job.verify.method = None;
+        return job;
+    };
+    // The null engine returns no data, so that every block counts as good, as in fio.
+    if job.engine.engine == Engine::Null {
+        job.verify.method = job.verify.method.map(|_| VerifyMethod::Null);
+    }
+    if job.pattern.direction.writes() && !job.verify.only {
+        job.verify.nonce.get_or_insert(nonce);
+    }
+    if dialect == Dialect::Fio && never_verified_by_fio(&job) {
+        job.verify.do_verify = false;
+    }
+    job
+}
+
+/// Returns whether fio 3.33 goes on writing until the runtime is over, and then reads nothing back: where one operation at
+/// a time is in flight whatever the depth.
+fn never_verified_by_fio(job: &Job) -> bool {
+    let queues = job.engine.engine.is_async() && (job.engine.engine != Engine::Null || job.pace.iodepth > 1);
+    job.extent.time_based && job.pattern.direction.writes() && !queues
+}
+
+/// Most bytes that the blocks of all workers may take in memory.
+const BLOCK_BYTES: usize = 32 << 20;
+
+/// Returns what is measured of a job that has one of so many `workers`.
+#[must_use]
+pub fn meter_options(job: &Job, intervals: Widths, workers: usize) -> meter::Options {
+    let stats = &job.stats;
+    let latencies = stats.stats && !stats.gtod_reduce;
+    // Synchronous engines never submit; fio has no such figure either.
+    let submission = latencies && !stats.disable_slat && job.engine.engine.is_async();
+    meter::Options {
+        submission,
+        service: latencies && !stats.disable_clat,
+        latency: latencies && !stats.disable_lat,
+        submission_percentiles: stats.slat_percentiles,
+        // Not only for percentiles: fio's percentages of latency classes come from the histogram too.
+        service_percentiles: true,
+        latency_percentiles: stats.lat_percentiles,
+        open_loop: is_scheduled(job),
+        bandwidth: stats.stats && !stats.disable_bw,
+        logs: LogOptions {
+            submission: submission && stats.write_lat_log.is_some(),
+            latency: stats.write_lat_log.is_some(),
+            bandwidth: stats.write_bw_log.is_some(),
+            iops: stats.write_iops_log.is_some(),
+            window: stats.log_avg,
+        },
+        intervals,
+        block_bytes: (BLOCK_BYTES / workers.max(1)).min(meter::BLOCK_BYTES_MAX),
+        ..meter::Options::default()
+    }
+}

@@ -1,0 +1,207 @@
+//! The workers of a plan: one for each clone of each job, with its files and its place in the order of execution.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use job::limits::{self, Capacity, Excess};
+use job::{Diagnostic, Dialect, Job, Plan};
+use workload::{FileFact, FilePlan, Layout, Operations, PlannedFile, Worker, WorkloadError, Writers};
+
+use crate::Seeds;
+
+/// A worker before it begins.
+#[derive(Clone, Debug, Default)]
+pub struct WorkerPlan {
+    /// Index of its job in the plan.
+    pub job: usize,
+    /// Index among the clones of its job.
+    pub clone: u32,
+    /// Index among all workers of the plan.
+    pub number: usize,
+    /// Its reporting group.
+    pub group: u32,
+    /// Workers of one stage run together, stage after stage.
+    pub stage: usize,
+    /// Its files.
+    pub files: FilePlan,
+    /// Identities of its files in the headers of verified blocks; empty in jobs that verify nothing.
+    identities: Vec<u32>,
+    /// What the workers of its stage write, where they verify it.
+    writers: Option<Arc<Writers>>,
+}
+
+impl WorkerPlan {
+    /// Returns its identity in the workload.
+    #[must_use]
+    pub fn worker(&self) -> Worker {
+        Worker { index: self.number as u32, clone: self.clone }
+    }
+
+    /// Returns the layout of its files, as its issuer needs it.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        Layout { identities: self.identities.clone(), writers: self.writers.clone(), ..self.files.layout() }
+    }
+}
+
+/// A job that cannot run, and why.
+#[derive(Clone, Debug)]
+pub struct Unrunnable {
+    /// Index of the job in the plan.
+    pub job: usize,
+    /// What is wrong with it.
+    pub error: WorkloadError,
+    /// The whole diagnostic, where all jobs together exceed a limit.
+    exceeded: Option<Diagnostic>,
+}
+
+impl From<Excess> for Unrunnable {
+    fn from(excess: Excess) -> Self {
+        let Excess { job, option, diagnostic } = excess;
+        let remedy = diagnostic.remedy.as_deref().unwrap_or_default();
+        let message = format!("{}; {remedy}", diagnostic.message);
+        Self { job, error: WorkloadError { option, message }, exceeded: Some(diagnostic) }
+    }
+}
+
+impl Unrunnable {
+    /// Returns the problem at the option that has to change.
+    #[must_use]
+    pub fn diagnostic(&self, plan: &Plan) -> Diagnostic {
+        if let Some(exceeded) = &self.exceeded {
+            return exceeded.clone();
+        }
+        let job = &plan.jobs[self.job];
+        let place = job.origin.of(self.error.option).cloned();
+        Diagnostic::error("unfit", format!("job `{}`: {}", job.name, self.error)).at(place)
+    }
+}
+
+/// Where the files of jobs are: on the host, or on modelled volumes.
+pub trait Environment {
+    /// Returns what is at a path. A path that cannot be inspected counts as absent; opening it reports why.
+    fn fact(&self, job: &Job, path: &str) -> Option<FileFact>;
+
+    /// Returns what all workers together may use.
+    fn capacity(&self) -> Capacity;
+
+    /// Checks whether a job can run here at all.
+    ///
+    /// # Errors
+    ///
+    /// The option that has to change, and why.
+    fn check(&self, job: &Job) -> Result<(), WorkloadError>;
+
+    /// Checks the files of a worker before anything is touched.
+    ///
+    /// # Errors
+    ///
+    /// The option that has to change, and why.
+    fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError>;
+
+    /// Returns a path without links and `..`, also of a file that does not exist yet.
+    fn resolve(&self, path: &str) -> String;
+}
+
+/// Expands the jobs of a plan into workers, in order; for each job that cannot run, returns the first reason.
+pub fn plan_workers(
+    plan: &Plan,
+    dialect: Dialect,
+    seeds: Seeds,
+    environment: &dyn Environment,
+) -> (Vec<WorkerPlan>, Vec<Unrunnable>) {
+    let (mut workers, mut unrunnable) = (Vec::new(), Vec::new());
+    let capacity = environment.capacity();
+    let exceeded = limits::check(plan, &capacity);
+    if !exceeded.is_empty() {
+        return (workers, exceeded.into_iter().map(Unrunnable::from).collect());
+    }
+    let mut maps: Vec<(usize, u64)> = Vec::new();
+    let (mut group, mut stage) = (0, 0);
+    let mut planned = Planned::default();
+    for (index, job) in plan.jobs.iter().enumerate() {
+        if index > 0 {
+            stage += usize::from(job.grouping.stonewall);
+            group += u32::from(job.grouping.stonewall || job.grouping.new_group);
+        }
+        maps.push((index, 0));
+        for clone in clones(job.grouping.numjobs) {
+            let mut worker =
+                WorkerPlan { job: index, clone, number: workers.len(), group, stage, ..WorkerPlan::default() };
+            let expected = |path: &str| planned.expected(path, environment.fact(job, path));
+            let planned_files = environment
+                .check(job)
+                .and_then(|()| workload::plan_files(job, dialect, worker.worker(), seeds.of(job), &expected))
+                .and_then(|files| environment.check_files(job, &files).map(|()| files))
+                .and_then(|files| Ok((workload::map_bytes(job, &files.layout())?, files)));
+            match planned_files {
+                Ok((map, files)) => {
+                    maps[index].1 = maps[index].1.saturating_add(map);
+                    worker.files = planned.add(files, &|path| environment.fact(job, path));
+                    workers.push(worker);
+                }
+                Err(error) => {
+                    unrunnable.push(Unrunnable { job: index, error, exceeded: None });
+                    break;
+                }
+            }
+        }
+    }
+    identify(plan, &mut workers, environment);
+    unrunnable.extend(limits::exceeds_memory(plan, &maps, &capacity).map(Unrunnable::from));
+    (workers, unrunnable)
+}
+
+/// Gives workers that verify the identities of their files, and what others write at the same time.
+fn identify(plan: &Plan, workers: &mut [WorkerPlan], environment: &dyn Environment) {
+    let verifies = |worker: &WorkerPlan| plan.jobs[worker.job].verify.method.is_some();
+    let mut known = BTreeMap::new();
+    for worker in workers.iter_mut().filter(|worker| verifies(worker)) {
+        let identity = |file: &PlannedFile| {
+            *known.entry(file.path.clone()).or_insert_with(|| workload::file_identity(&environment.resolve(&file.path)))
+        };
+        worker.identities = worker.files.files.iter().map(identity).collect();
+    }
+    for stage in workers.chunk_by_mut(|a, b| a.stage == b.stage) {
+        let mut writers = Writers::default();
+        for worker in stage.iter().filter(|worker| Operations::of(&plan.jobs[worker.job]).write) {
+            for (identity, file) in worker.identities.iter().zip(&worker.files.files) {
+                writers.add(worker.number as u32, *identity, file.extent);
+            }
+        }
+        let writers = Arc::new(writers);
+        stage.iter_mut().for_each(|worker| worker.writers = Some(Arc::clone(&writers)));
+    }
+}
+
+/// The clones of a job in the order in which they run and are reported: fio's, the first and then backwards.
+fn clones(numjobs: u32) -> impl Iterator<Item = u32> {
+    std::iter::once(0).chain((1..numjobs).rev())
+}
+
+/// Files that earlier workers will have created, for workers whose sizes depend on them.
+#[derive(Default)]
+struct Planned {
+    sizes: BTreeMap<String, u64>,
+}
+
+impl Planned {
+    /// Returns what will be at a path where `now` is there now.
+    fn expected(&self, path: &str, now: Option<FileFact>) -> Option<FileFact> {
+        match (now, self.sizes.get(path)) {
+            (Some(now), Some(planned)) => Some(FileFact { size: now.size.max(*planned), ..now }),
+            (None, Some(planned)) => Some(FileFact { size: *planned, block_device: false }),
+            (now, None) => now,
+        }
+    }
+
+    /// Records the files of a worker, and restores what is there `now`.
+    fn add(&mut self, mut files: FilePlan, now: &dyn Fn(&str) -> Option<FileFact>) -> FilePlan {
+        for file in &mut files.files {
+            file.existing = now(&file.path);
+            let size = self.sizes.entry(file.path.clone()).or_default();
+            *size = file.needed.max(*size);
+        }
+        files
+    }
+}

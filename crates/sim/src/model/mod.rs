@@ -1,0 +1,12 @@
+//! Jobs on modelled volumes: where their files are, and the one loop in virtual or in real time.
+
+mod assumptions;
+mod checks;
+mod placement;
+mod results;
+mod runner;
+mod volumes;
+
+pub use assumptions::merging_notes;
+pub use runner::ModelRunner;
+pub use volumes::{ReadFile, Use, place_in_volume, used, volume_diagnostic, with_key};

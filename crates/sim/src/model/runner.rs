@@ -1,0 +1,413 @@
+//! Runs plans on modelled volumes, in virtual or in real time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use drive::{Stop, Watch};
+use job::limits::Capacity;
+use job::{Diagnostic, Dialect, Engine, Job, OpenSync, Plan};
+use meter::Meter;
+use record::{DiskUse, Host, Model};
+use runner::policy::{self, Storage};
+use runner::{
+    AttachedVolume, CompletedRun, Credits, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
+    RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner, Seeds, WorkerError, WorkerLog,
+    WorkerPlan, WorkerResult, assemble,
+};
+use target::Target;
+use units::{Bytes, Nanos};
+use volume::pagecache::Advice;
+use volume::{Burst, System};
+use workload::Issuer;
+
+use super::placement::Placement;
+use super::volumes::{ReadFile, Volumes};
+use super::{assumptions, results};
+use crate::{Buffered, Clock, Seat, Virtual, World};
+
+/// Runs plans on modelled volumes: all workers of a stage in one loop, on a clock of type `C`.
+#[derive(Clone)]
+pub struct ModelRunner<C> {
+    clock: fn() -> C,
+    /// The host where time is real; `None` in virtual time, whose results depend on no host.
+    host: Option<Arc<dyn RunFacts + Send + Sync>>,
+    capacity: Capacity,
+    read_file: ReadFile,
+    logs: Arc<dyn LogSink + Send>,
+}
+
+impl ModelRunner<Virtual> {
+    /// Creates a runner in virtual time, which jumps from event to event.
+    #[must_use]
+    pub fn in_virtual_time(capacity: Capacity, read_file: ReadFile, logs: Arc<dyn LogSink + Send>) -> Self {
+        Self { clock: Virtual::default, host: None, capacity, read_file, logs }
+    }
+}
+
+impl<C> ModelRunner<C> {
+    /// Creates a runner on a clock that passes by itself, on a host.
+    #[must_use]
+    pub fn in_real_time(
+        clock: fn() -> C,
+        host: Arc<dyn RunFacts + Send + Sync>,
+        capacity: Capacity,
+        read_file: ReadFile,
+        logs: Arc<dyn LogSink + Send>,
+    ) -> Self {
+        Self { clock, host: Some(host), capacity, read_file, logs }
+    }
+}
+
+impl<C: Clock + 'static> Runner for ModelRunner<C> {
+    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+        let mut plan = plan.clone();
+        let volumes = Volumes::resolve(&mut plan, self.capacity.clone(), self.read_file)?;
+        let (workers, unrunnable) = runner::plan_workers(&plan, Dialect::Strict, seeds, &volumes);
+        if !unrunnable.is_empty() {
+            return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(&plan)).collect());
+        }
+        let placement = Placement::new(&plan, &workers, &volumes, self.read_file)?;
+        Ok(Box::new(ModelRun { runner: self, plan, seeds, workers, placement }))
+    }
+}
+
+/// A plan that can begin on modelled volumes.
+struct ModelRun<'a, C> {
+    runner: &'a ModelRunner<C>,
+    plan: Plan,
+    seeds: Seeds,
+    workers: Vec<WorkerPlan>,
+    placement: Placement,
+}
+
+impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn workers(&self) -> &[WorkerPlan] {
+        &self.workers
+    }
+
+    fn preview(&self) -> Preview<'_> {
+        let volumes = self.placement.attachments.iter().map(|attachment| {
+            let spec = &attachment.spec;
+            let is_credit = |burst: &Burst| matches!(burst, Burst::Credits { at_start, .. } if *at_start > 0);
+            AttachedVolume {
+                path: attachment.volume.clone(),
+                name: spec.name.clone(),
+                title: spec.title.clone(),
+                size: spec.size,
+                has_credits: spec.limits.iter().any(|limit| is_credit(&limit.burst)),
+            }
+        });
+        let volumes = volumes.collect();
+        let jobs = self.plan.jobs.iter().enumerate();
+        Preview::Model { volumes, page_caches: jobs.map(|(index, job)| self.page_cache(index, job)).collect() }
+    }
+
+    fn run(
+        &self,
+        options: &RunOptions,
+        control: &dyn RunControl,
+        observer: &mut dyn Observer,
+    ) -> Result<CompletedRun, RunError> {
+        let placement = self.placement.with_credits(&options.credits);
+        let mut system = System::new(&placement.attachments, self.seeds.printed(&self.plan));
+        let open = assumptions::open_routes((&self.plan, &self.workers), &placement);
+        open.for_each(|route| system.account_for_jitter(route));
+        let counters = Arc::new(RunCounters::new(self.workers.len()));
+        observer.begin(&self.plan, &self.workers, &counters);
+        let has_credits = system.credit_levels(Nanos::ZERO).next().is_some();
+        let started_unix_ms = self.runner.host.as_ref().map_or(0, |host| host.now().0);
+        let world = World::new(system, (self.runner.clock)());
+        let execution =
+            Execution { run: self, placement: &placement, options, control, counters: &counters, has_credits };
+        let (workers, model) = execution.run(world, observer);
+        let signal = control.end();
+        let state = if signal.is_some() { RunState::Interrupted } else { RunState::Over };
+        let context = RunContext {
+            plan: &self.plan,
+            workers: &self.workers,
+            seeds: self.seeds,
+            command_line: &options.command_line,
+            started_unix_ms,
+            facts: &ModelFacts { model, host: self.runner.host.as_deref() },
+        };
+        let run = assemble(&context, &counters, &workers, state);
+        Ok(CompletedRun { run, workers, signal })
+    }
+}
+
+impl<C> ModelRun<'_, C> {
+    /// Returns the machine and the memory of the page cache that a job uses; `None` where it bypasses the cache.
+    fn page_cache(&self, index: usize, job: &Job) -> Option<(String, Bytes)> {
+        let worker = self.workers.iter().find(|worker| worker.job == index)?;
+        let attachment = self.placement.attachments_of(worker.number).next()?;
+        let host = &attachment.spec.host;
+        buffered(job).map(|_| (host.clone(), self.placement.memory_of(host)))
+    }
+
+    fn job(&self, worker: &WorkerPlan) -> &Job {
+        &self.plan.jobs[worker.job]
+    }
+}
+
+impl Placement {
+    /// Returns the same placement with other burst credits at the start.
+    fn with_credits(&self, credits: &Credits) -> Self {
+        let fraction = |limit: &str| match credits {
+            Credits::AsDefined => None,
+            Credits::Spent => Some(0),
+            Credits::Left(left) => left.get(limit).copied(),
+        };
+        let mut placement = self.clone();
+        let specs = placement.attachments.iter_mut().map(|attachment| &mut attachment.spec);
+        for limit in specs.flat_map(|spec| &mut spec.limits) {
+            if let (Burst::Credits { most, at_start }, Some(fraction)) = (&mut limit.burst, fraction(&limit.name)) {
+                *at_start = (u128::from(*most) * u128::from(fraction) / 1_000_000_000) as u64;
+            }
+        }
+        placement
+    }
+}
+
+/// What is known of a run on models: virtual time has neither date nor host.
+struct ModelFacts<'a> {
+    model: Model,
+    host: Option<&'a (dyn RunFacts + Send + Sync)>,
+}
+
+impl RunFacts for ModelFacts<'_> {
+    fn now(&self) -> (u64, i32) {
+        self.host.map_or_else(|| (Nanos::new(self.model.elapsed_ns).millis(), 0), RunFacts::now)
+    }
+
+    fn pid(&self) -> u32 {
+        self.host.map_or(0, RunFacts::pid)
+    }
+
+    fn host(&self) -> Host {
+        self.host.map_or_else(Host::default, RunFacts::host)
+    }
+
+    fn disk_use(&self) -> Vec<DiskUse> {
+        Vec::new()
+    }
+
+    fn model(&self) -> Option<&Model> {
+        Some(&self.model)
+    }
+}
+
+/// How often limits are published to observers, in the time of the model.
+const STAGES_EVERY: Nanos = Nanos::from_millis(250);
+/// How often signals are checked and progress is published, in real time.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// What all stages of one run share.
+struct Execution<'a, C> {
+    run: &'a ModelRun<'a, C>,
+    placement: &'a Placement,
+    options: &'a RunOptions,
+    control: &'a dyn RunControl,
+    counters: &'a Arc<RunCounters>,
+    /// Whether any volume has burst credits, whose level is recorded.
+    has_credits: bool,
+}
+
+/// Workers of a stage that are ready to run.
+#[derive(Default)]
+struct Ready {
+    workers: Vec<drive::Worker>,
+    seats: Vec<Seat>,
+    logs: Vec<Option<Box<dyn WorkerLog>>>,
+    numbers: Vec<usize>,
+}
+
+impl<C: Clock + 'static> Execution<'_, C> {
+    fn run(&self, mut world: World<C>, observer: &mut dyn Observer) -> (Vec<WorkerResult>, Model) {
+        let (mut finished, stop) = (Vec::new(), Stop::new());
+        if self.counters.is_watched() {
+            let counters = Arc::clone(self.counters);
+            world.show(STAGES_EVERY, move |now, system| counters.publish_stages(now, system.stages(now)));
+        }
+        let mut tracker = ProgressTracker::new(&self.run.plan, &self.run.workers);
+        for stage in self.run.workers.chunk_by(|a, b| a.stage == b.stage) {
+            if self.control.end().is_some() {
+                break;
+            }
+            self.stage(stage, &mut world, &stop, &mut finished, (&mut tracker, &mut *observer));
+        }
+        finished.sort_by_key(|finished| finished.number);
+        let elapsed = world.now();
+        let plan = (&self.run.plan, self.run.workers.as_slice());
+        let virtual_time = self.run.runner.host.is_none();
+        let model = results::model(&world, plan, self.placement, virtual_time, elapsed, &finished);
+        (finished, model)
+    }
+
+    fn stage(
+        &self,
+        workers: &[WorkerPlan],
+        world: &mut World<C>,
+        stop: &Stop,
+        finished: &mut Vec<WorkerResult>,
+        (tracker, observer): (&mut ProgressTracker, &mut dyn Observer),
+    ) {
+        let mut ready = Ready::default();
+        for worker in workers {
+            if let Err(error) = self.prepare(worker, &mut ready) {
+                finished.push(WorkerResult::not_started(worker.number, error));
+            }
+        }
+        let Ready { mut workers, seats, logs, numbers } = ready;
+        world.seat(seats);
+        self.invalidate(&numbers, &workers, world);
+        let (control, counters, virtual_time) = (self.control, self.counters, self.run.runner.host.is_none());
+        let mut watch = Lookout {
+            counters,
+            control,
+            numbers: &numbers,
+            logs,
+            stop,
+            tracker,
+            observer,
+            finished,
+            virtual_time,
+            notes_credits: self.has_credits,
+            stride: Nanos::from_millis(10),
+            looked: control.elapsed(),
+        };
+        numbers.iter().for_each(|&number| counters.worker(number).set_running(true));
+        drive::drive(&mut workers, world, stop, &mut watch);
+        numbers.iter().for_each(|&number| counters.worker(number).set_running(false));
+        let now = world.now();
+        for (index, worker) in workers.iter_mut().enumerate() {
+            watch.look(index, worker.meter_mut(), now);
+            counters.publish_last(counters.worker(numbers[index]), worker.meter_mut(), now);
+        }
+        if counters.is_watched() {
+            counters.publish_stages(now, world.system().stages(now));
+        }
+        let Lookout { logs, finished, .. } = watch;
+        finished.extend(workers.into_iter().zip(&numbers).zip(logs).map(|((mut worker, &number), logs)| {
+            let error = match logs.map(WorkerLog::finish) {
+                Some(Err(text)) => Some(WorkerError { text, errno: 0 }),
+                _ => None,
+            };
+            let summary = worker.meter_mut().finished();
+            let (ending, failures) = (worker.ending(), worker.failures().to_vec());
+            let verification = worker.verification();
+            WorkerResult { number, summary, ending, verification, failures, error, ..WorkerResult::default() }
+        }));
+    }
+
+    /// Drops what the page caches hold of the files of jobs, unless they say `invalidate=0`.
+    fn invalidate(&self, numbers: &[usize], workers: &[drive::Worker], world: &mut World<C>) {
+        let mut first = 0;
+        for (&number, worker) in numbers.iter().zip(workers) {
+            let planned = &self.run.workers[number];
+            world.turn_to(target::Tag(first));
+            let files = (0..).zip(&planned.files.files).filter(|_| self.run.job(planned).files.invalidate);
+            for (file, planned) in files {
+                world.invalidate(file, planned.extent.start, planned.extent.length);
+            }
+            first += worker.depth();
+        }
+    }
+
+    fn prepare(&self, worker: &WorkerPlan, ready: &mut Ready) -> Result<(), WorkerError> {
+        let job = &policy::verified_job(self.run.job(worker), Storage::Model);
+        let seed = self.run.seeds.of(job);
+        let issuer = Issuer::new(job, worker.worker(), &worker.files.layout(), seed)
+            .map_err(|error| WorkerError::new(error.to_string()))?;
+        ready.logs.push(self.run.runner.logs.create(&job.stats, worker.number).map_err(WorkerError::new)?);
+        let mut policy = policy::policy(worker, job, seed);
+        // The time of a model stands still while operations are submitted: small groups gain nothing.
+        policy.batch = policy.batch.or(Some(policy.depth));
+        let meter = policy::meter_options(job, self.options.intervals, self.run.workers.len());
+        ready.workers.push(drive::Worker::new(issuer, Meter::new(meter), policy));
+        ready.seats.push(Seat {
+            depth: policy::depth(job),
+            files: self.placement.places[worker.number].clone(),
+            buffered: buffered(job),
+        });
+        ready.numbers.push(worker.number);
+        Ok(())
+    }
+}
+
+/// Returns how a job uses the page cache of its machine; `None` where it bypasses the cache.
+pub(super) fn buffered(job: &Job) -> Option<Buffered> {
+    let engine = job.engine.engine;
+    let past = matches!(engine, Engine::Model | Engine::Null) || job.engine.direct && engine != Engine::Mmap;
+    (!past).then(|| Buffered {
+        blocking: !matches!(engine, Engine::IoUring | Engine::Posixaio),
+        durable: job.files.open_sync != OpenSync::None,
+        advice: if job.pattern.random { Advice::Random } else { Advice::Sequential },
+    })
+}
+
+/// Checks signals, and publishes counters, progress and log files while the loop runs.
+struct Lookout<'a> {
+    counters: &'a RunCounters,
+    control: &'a dyn RunControl,
+    numbers: &'a [usize],
+    logs: Vec<Option<Box<dyn WorkerLog>>>,
+    stop: &'a Stop,
+    tracker: &'a mut ProgressTracker,
+    observer: &'a mut dyn Observer,
+    finished: &'a mut Vec<WorkerResult>,
+    virtual_time: bool,
+    notes_credits: bool,
+    /// Modelled time between two looks, which takes about [`LOOK_EVERY`].
+    stride: Nanos,
+    /// When the last look was, by [`RunControl::elapsed`].
+    looked: Duration,
+}
+
+impl Lookout<'_> {
+    fn since_look(&self) -> Duration {
+        self.control.elapsed().saturating_sub(self.looked)
+    }
+}
+
+impl Watch for Lookout<'_> {
+    fn next_look(&mut self, now: Nanos) -> Nanos {
+        let took = self.since_look();
+        self.looked += took;
+        if took < LOOK_EVERY / 2 {
+            self.stride = self.stride + self.stride;
+        } else if took > LOOK_EVERY * 2 {
+            self.stride = Nanos::new((self.stride.get() / 2).max(1_000_000));
+        }
+        let look = now + self.stride;
+        if self.notes_credits { look.min(crate::next_note(now)) } else { look }
+    }
+
+    fn is_overdue(&mut self) -> bool {
+        self.since_look() > LOOK_EVERY * 2
+    }
+
+    fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos) {
+        self.counters.publish(self.counters.worker(self.numbers[index]), meter, now);
+        if let Some(logs) = &mut self.logs[index] {
+            logs.write(&meter.take_log());
+        }
+        if index == 0 {
+            if self.control.end().is_some() {
+                self.stop.set();
+            }
+            // What a model still has to do may take it longer than the user waits.
+            if self.control.gives_up() {
+                self.stop.abandon();
+            }
+            let mut progress = self.tracker.update(now, self.counters, self.finished);
+            if self.virtual_time {
+                progress.eta = None;
+            }
+            self.observer.progress(&progress);
+        }
+    }
+}
