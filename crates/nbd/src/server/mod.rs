@@ -531,8 +531,10 @@ impl Server {
         self.changed = !self.desk.is_idle();
         self.listen_again();
         let snapshot = self.snapshot(now);
-        if let Ok(mut shown) = self.shown.try_lock() {
-            *shown = snapshot;
+        match self.shown.try_lock() {
+            Ok(mut shown) => *shown = snapshot,
+            // A reader holds it: the server does not wait, and must not sleep before the snapshot is there.
+            Err(_) => self.changed = true,
         }
         self.part_with_idle(now);
     }

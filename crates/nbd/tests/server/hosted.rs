@@ -64,6 +64,13 @@ impl Hosted {
         self.controller.clone()
     }
 
+    /// Reads what is shown for so long that the server cannot publish meanwhile.
+    pub(crate) fn hold_shown(&self, time: Duration) {
+        let shown = self.shown.lock().expect("a snapshot");
+        std::thread::sleep(time);
+        drop(shown);
+    }
+
     /// Waits until what is shown satisfies `wanted`.
     pub(crate) fn until(&self, wanted: impl Fn(&Snapshot) -> bool) {
         let began = Instant::now();

@@ -26,6 +26,18 @@ fn what_was_written_is_read_by_all_and_is_zero_after_zeroing() {
     assert_eq!(other.read(SIZE - 3, 3), b"\0ab");
 }
 
+/// A snapshot was dropped where a reader held the last one, and an idle server never published another.
+#[test]
+fn what_was_done_is_shown_also_where_a_reader_was_in_the_way() {
+    let server = Hosted::new(None);
+    let mut client = server.client();
+    client.read(0, 4096);
+    server.until(|shown| shown.exports[0].1.kinds[0].operations == 1);
+    client.read(4096, 4096);
+    server.hold_shown(std::time::Duration::from_millis(1_500));
+    server.until(|shown| shown.exports[0].1.kinds[0].operations == 2);
+}
+
 #[test]
 fn senseless_requests_are_refused_and_the_next_is_served() {
     let server = Hosted::new(None);
