@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use analyse::analyse;
 use job::Plan;
+use live::RunView;
 use record::Run;
 use report::{Event, progress};
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
@@ -13,7 +14,6 @@ use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
 use crate::args::Progress;
 use crate::events::Events;
 use crate::onlookers::{Invited, Onlookers};
-use crate::scope::Scope;
 use crate::terminal::{Terminal, tell, tell_over};
 
 /// Shows a run while it goes on, to people and to the file of events.
@@ -58,14 +58,14 @@ impl Display {
         self
     }
 
-    fn scope(&self) -> Option<&Scope> {
-        self.onlookers.as_ref().map(|onlookers| &onlookers.scope)
+    fn view(&mut self) -> Option<&mut RunView> {
+        self.onlookers.as_mut().map(|onlookers| &mut onlookers.view)
     }
 
     /// Sets what stands before all that is shown from now on.
     pub(crate) fn lead(&mut self, lead: &str) {
         lead.clone_into(&mut self.lead);
-        self.scope().into_iter().for_each(|scope| scope.lead(lead));
+        self.view().into_iter().for_each(|view| view.set_lead(lead));
     }
 
     /// Tells what cannot wait for the results.
@@ -131,15 +131,15 @@ impl Display {
 
 impl Observer for Display {
     fn begin(&mut self, plan: &Plan, workers: &[WorkerPlan], counters: &Arc<RunCounters>) {
-        self.scope().into_iter().for_each(|scope| scope.begin(plan, workers, counters));
+        self.view().into_iter().for_each(|view| view.begin(plan, workers, counters));
     }
 
     fn note(&mut self, text: &str) {
-        self.scope().into_iter().for_each(|scope| scope.note(text));
+        self.view().into_iter().for_each(|view| view.note(text));
     }
 
     fn layout(&mut self, path: &Path, written: u64, total: u64) {
-        self.scope().into_iter().for_each(|scope| scope.layout(path, written, total));
+        self.view().into_iter().for_each(|view| view.layout(path, written, total));
         let due = self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200));
         if due {
             let share = 100.0 * written as f64 / total.max(1) as f64;
@@ -149,7 +149,7 @@ impl Observer for Display {
 
     fn progress(&mut self, now: &RunProgress) {
         self.events.progress(now);
-        self.scope().into_iter().for_each(|scope| scope.progress(now));
+        self.view().into_iter().for_each(|view| view.progress(now));
         self.show(&progress::line(&progress::Progress {
             fraction: now.fraction,
             elapsed: now.elapsed,
@@ -180,7 +180,7 @@ impl Observer for OnlyLayout<'_> {
     }
 
     fn progress(&mut self, now: &RunProgress) {
-        self.0.scope().into_iter().for_each(|scope| scope.progress(now));
+        self.0.view().into_iter().for_each(|view| view.progress(now));
     }
 
     fn status(&mut self, run: &Run) {

@@ -2,18 +2,21 @@
 
 use std::net::{SocketAddr, TcpListener};
 
+use live::{LiveScreen, RunView, ScreenHooks, ScreenTerminal, endpoint};
+
 use crate::args::Scrape;
-use crate::live::{Live, Ready};
-use crate::scope::Scope;
-use crate::terminal::tell;
-use crate::{endpoint, metrics};
+use crate::shutdown::{self, CleanUp};
+use crate::terminal::{self, tell};
 
 /// Who is to look on, with all they need in their hands: nothing can be refused to them later.
 #[derive(Debug, Default)]
 pub(crate) struct Invited {
     metrics: Option<(TcpListener, SocketAddr)>,
-    live: Option<Ready>,
+    live: Option<ScreenTerminal>,
 }
+
+/// What the screen calls in this program.
+const HOOKS: ScreenHooks = ScreenHooks { print: tell, checkpoint: shutdown::panic_if_asked };
 
 /// The port that examples name.
 const PORT: u16 = 9184;
@@ -24,7 +27,7 @@ impl Invited {
     /// # Errors
     /// What cannot be had, with the remedy.
     pub(crate) fn invite(scrape: &Scrape, live: Option<&str>) -> Result<Self, String> {
-        let live = live.map(Ready::new).transpose()?;
+        let live = live.map(|title| ScreenTerminal::open(title, terminal::features())).transpose()?;
         let metrics = scrape.metrics.as_deref().map(|text| listen(text, scrape.insecure)).transpose()?;
         Ok(Self { metrics, live })
     }
@@ -34,16 +37,16 @@ impl Invited {
         if self.metrics.is_none() && self.live.is_none() {
             return None;
         }
-        let scope = Scope::default();
-        let address = self.metrics.and_then(|listening| answer(listening, &scope));
-        let live = self.live.and_then(|ready| match ready.begin(scope.clone(), address) {
-            Ok(live) => Some(live),
+        let view = RunView::default();
+        let address = self.metrics.and_then(|listening| answer(listening, &view));
+        let live = self.live.and_then(|ready| match ready.begin(view.clone(), address, HOOKS) {
+            Ok(live) => Some((live, shutdown::on_exit(live::restore_terminal))),
             Err(error) => {
                 tell(&format!("fathom: --live: cannot be shown: {error}\n"));
                 None
             }
         });
-        Some(Onlookers { scope, live })
+        Some(Onlookers { view, live })
     }
 }
 
@@ -57,9 +60,9 @@ fn listen(text: &str, insecure: bool) -> Result<(TcpListener, SocketAddr), Strin
 }
 
 /// Answers those who scrape. Returns where.
-fn answer((listener, address): (TcpListener, SocketAddr), scope: &Scope) -> Option<String> {
-    let seen = scope.clone();
-    match endpoint::answer(listener, move || metrics::exposition(&seen.look())) {
+fn answer((listener, address): (TcpListener, SocketAddr), view: &RunView) -> Option<String> {
+    let seen = view.clone();
+    match endpoint::answer(listener, move || live::exposition(&seen.look())) {
         Ok(()) => {
             tell(&format!("fathom: metrics at http://{address}/metrics\n"));
             Some(format!("http://{address}/metrics"))
@@ -73,8 +76,8 @@ fn answer((listener, address): (TcpListener, SocketAddr), scope: &Scope) -> Opti
 
 /// Those who look on.
 pub(crate) struct Onlookers {
-    pub(crate) scope: Scope,
-    live: Option<Live>,
+    pub(crate) view: RunView,
+    live: Option<(LiveScreen, CleanUp)>,
 }
 
 impl Onlookers {
@@ -85,6 +88,6 @@ impl Onlookers {
 
     /// Turns the screen off. Those who scrape are answered until the program ends.
     pub(crate) fn end_screen(&mut self) {
-        self.live.take().into_iter().for_each(Live::end);
+        self.live.take().into_iter().for_each(|(screen, _)| screen.end());
     }
 }

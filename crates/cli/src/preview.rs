@@ -133,24 +133,6 @@ fn in_flight(job: &Job) -> String {
     if asked == possible { asked.to_string() } else { format!("{possible} ({asked} asked for)") }
 }
 
-/// `randread 4 KiB`.
-pub(crate) fn load(job: &Job) -> String {
-    let declared = record::Declared::of(job);
-    let kind = if job.pattern.direction.reads() { declared.block_sizes.read } else { declared.block_sizes.write };
-    let size = |bytes: u32| Bytes::new(u64::from(bytes)).to_string();
-    let sizes = if kind.min == kind.max { size(kind.min) } else { format!("{} to {}", size(kind.min), size(kind.max)) };
-    format!("{} {sizes}", declared.rw)
-}
-
-/// What a job works on.
-pub(crate) fn target(job: &Job) -> String {
-    match (job.engine.volume.as_ref().or(job.engine.uri.as_ref()), job.files.filenames.as_slice()) {
-        (Some(place), _) => place.clone(),
-        (None, []) => "files of its own".to_owned(),
-        (None, names) => names.join(":"),
-    }
-}
-
 /// Describes what a prepared run would use.
 pub(crate) fn prepared(run: &dyn PreparedRun) -> String {
     match run.preview() {

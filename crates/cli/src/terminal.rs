@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use crate::live;
+use live::{Colours, TerminalFeatures};
 
 /// Colours and width of one of the two output streams.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,21 @@ impl Terminal {
         let width = columns.or_else(|| interactive.then(width_of_terminal).flatten()).unwrap_or(WIDTH);
         Self { interactive, colour, width: width.clamp(40, 200) }
     }
+}
+
+/// Returns what the terminal of standard error can show, by the environment.
+pub(crate) fn features() -> TerminalFeatures {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let term = set("TERM").unwrap_or_default();
+    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default().to_lowercase();
+    let unicode = (locale.contains("utf-8") || locale.contains("utf8")) && term != "linux";
+    let many = term.contains("256") || set("COLORTERM").is_some();
+    let colours = match (Terminal::stderr().colour, many) {
+        (false, _) => Colours::None,
+        (true, true) => Colours::Many,
+        (true, false) => Colours::Sixteen,
+    };
+    TerminalFeatures { full_screen: !term.is_empty() && term != "dumb", colours, unicode }
 }
 
 fn width_of_terminal() -> Option<usize> {

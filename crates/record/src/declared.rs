@@ -2,7 +2,7 @@
 
 use job::{Direction, Engine, Job, OpenSync, Paced, Size};
 use serde::{Deserialize, Serialize};
-use units::{Nanos, Rate};
+use units::{Bytes, Nanos, Rate};
 
 use crate::Kind;
 
@@ -209,6 +209,19 @@ impl Default for Kept {
 }
 
 impl Declared {
+    /// Returns the load of a job in short: `randread 4 KiB`.
+    #[must_use]
+    pub fn load_of(job: &Job) -> String {
+        let declared = Self::of(job);
+        let sizes = declared.block_sizes;
+        let sizes = if job.pattern.direction.reads() { sizes.read } else { sizes.write };
+        let size = |bytes: u32| Bytes::new(u64::from(bytes)).to_string();
+        match sizes.min == sizes.max {
+            true => format!("{} {}", declared.rw, size(sizes.min)),
+            false => format!("{} {} to {}", declared.rw, size(sizes.min), size(sizes.max)),
+        }
+    }
+
     /// What one worker of `job` is asked for.
     #[must_use]
     pub fn of(job: &Job) -> Self {

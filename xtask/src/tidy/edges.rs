@@ -26,11 +26,12 @@ const EDGES: &[(&str, &[&str])] = &[
     ("analyse", &["units", "record"]),
     ("plan", &["units", "volume"]),
     ("report", &["units", "record", "analyse"]),
+    ("live", &["units", "job", "meter", "volume", "record", "report", "runner"]),
     (
         "cli",
         &[
             "units", "job", "workload", "meter", "target", "drive", "volume", "runner", "sim", "nbd", "engine",
-            "device", "record", "store", "analyse", "plan", "report",
+            "device", "live", "record", "store", "analyse", "plan", "report",
         ],
     ),
     ("xtask", &["job"]),

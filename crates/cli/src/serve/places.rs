@@ -9,8 +9,8 @@ use nbd::server::Listener;
 use nbd::wire::handshake::Tls;
 use nbd::wire::{Uri, uri};
 
-use crate::endpoint;
 use crate::terminal::why;
+use live::endpoint;
 
 /// A place to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,9 +22,9 @@ use super::recent::View;
 use super::statistics::Statistics;
 use super::stores::Manner;
 use super::{child, devices, hints, offers};
-use crate::endpoint;
 use crate::shutdown::{self, CleanUp};
 use crate::terminal::why;
+use live::endpoint;
 
 /// A server with all that listens.
 pub(super) struct Scene {

@@ -11,8 +11,8 @@ use super::args::ServeFormat;
 use super::figures::{SCHEMA, Served};
 use super::places;
 use super::recent::View;
-use crate::endpoint::each;
 use crate::terminal::why;
+use live::endpoint::each;
 
 /// A socket at which statistics are told; its file goes with it.
 pub(super) struct Statistics {

@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::runners;
 use crate::sim::{JobWords, around};
 use crate::source::Outside;
-use crate::{preview, trial};
+use crate::trial;
 
 /// The options of a sweep, understood.
 pub(crate) struct Question {
@@ -115,7 +115,7 @@ impl Question {
     pub(crate) fn name(&self, plan: &Plan) -> String {
         let name = trial::name_of(&self.jobs, plan);
         let is_unnamed = name == UNNAMED;
-        plan.jobs.first().filter(|_| is_unnamed).map_or(name, preview::target)
+        plan.jobs.first().filter(|_| is_unnamed).map_or(name, Job::target)
     }
 
     /// The job as it was written.

@@ -194,8 +194,8 @@ impl<'q> Bench<'q> {
         };
         Ok(Sweep {
             settings: self.settings.clone(),
-            target: preview::target(job),
-            load: preview::load(job),
+            target: job.target(),
+            load: record::Declared::load_of(job),
             engine: job.engine.engine.name().to_owned(),
             direct: job.engine.direct,
             virtual_time: self.is_virtual(),

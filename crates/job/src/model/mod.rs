@@ -309,6 +309,16 @@ impl Paced {
 }
 
 impl Job {
+    /// Returns what it works on: a volume, an export, its files.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match (self.engine.volume.as_ref().or(self.engine.uri.as_ref()), self.files.filenames.as_slice()) {
+            (Some(place), _) => place.clone(),
+            (None, []) => "files of its own".to_owned(),
+            (None, names) => names.join(":"),
+        }
+    }
+
     /// What each kind of operation is held to, whether or not the job issues it.
     #[must_use]
     pub fn paced(&self) -> PerKind<Option<Paced>> {

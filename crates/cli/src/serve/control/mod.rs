@@ -17,7 +17,7 @@ use std::time::Duration;
 use nbd::server::Listener;
 
 use super::places;
-use crate::endpoint::each;
+use ::live::endpoint::each;
 use answer::Answer;
 pub(super) use answer::{by_name, counts};
 pub(super) use client::command;

@@ -1,6 +1,6 @@
 //! `--live`: a full screen while a run goes on.
 //!
-//! One thread of its own looks at the [`Scope`] twice a second, draws, and reads keys. It asks workers nothing and keeps
+//! One thread of its own looks at the [`RunView`] twice a second, draws, and reads keys. It asks workers nothing and keeps
 //! nobody: what it cannot see in time it sees the next time. `draw` is pure; only `tty` knows that there is a terminal.
 
 mod draw;
@@ -18,71 +18,104 @@ use ratatui_core::buffer::Buffer;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level};
 
-use crate::scope::{Scope, Seen};
-use crate::shutdown::{self, CleanUp};
-use crate::terminal::{Terminal, tell};
+use crate::view::{RunView, ViewState};
 use draw::{Palette, View};
 use keys::Key;
 use sampler::{Sampler, TICK};
 use tty::Tty;
 
-/// Keeps what is told until the screen is off, if one is on. Returns whether it did.
-pub(crate) fn hold(text: &str) -> bool {
+/// Holds back a message while the full screen is on; it is printed when the terminal is restored. Returns whether it did.
+pub fn hold(text: &str) -> bool {
     tty::hold(text)
 }
 
-/// A screen that is on.
-pub(crate) struct Live {
+/// Restores the terminal, and prints the messages that were held back. Does nothing where no screen is on.
+pub fn restore_terminal() {
+    tty::give_back();
+}
+
+/// A full screen that is on.
+pub struct LiveScreen {
     thread: JoinHandle<()>,
     over: Arc<AtomicBool>,
-    /// Gives the terminal back however the process ends.
-    _clean_up: CleanUp,
 }
 
-/// A screen that can be turned on.
+/// A terminal on which a full screen can be shown.
 #[derive(Debug)]
-pub(crate) struct Ready {
+pub struct ScreenTerminal {
     tty: Tty,
     title: String,
+    features: TerminalFeatures,
 }
 
-impl Ready {
-    /// Looks whether there is a terminal, before anything is touched.
+/// What a terminal can show, by its environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TerminalFeatures {
+    /// Whether it can show a full screen at all.
+    pub full_screen: bool,
+    /// How many colours are wanted and possible.
+    pub colours: Colours,
+    /// Whether it shows characters beyond ASCII.
+    pub unicode: bool,
+}
+
+/// How many colours a screen uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    /// None.
+    None,
+    /// The 16 of every terminal.
+    Sixteen,
+    /// 256 and more.
+    Many,
+}
+
+/// What a screen calls in the program around it.
+#[derive(Clone, Copy, Debug)]
+pub struct ScreenHooks {
+    /// Prints a message for the user.
+    pub print: fn(&str),
+    /// Is called at named places, for tests of panics.
+    pub checkpoint: fn(&str),
+}
+
+impl ScreenTerminal {
+    /// Opens the terminal, before anything is touched.
     ///
     /// # Errors
     /// Why there is none, with the remedy.
-    pub(crate) fn new(title: &str) -> Result<Self, String> {
-        Ok(Self { tty: Tty::open()?, title: title.to_owned() })
+    pub fn open(title: &str, features: TerminalFeatures) -> Result<Self, String> {
+        Ok(Self { tty: Tty::open(features)?, title: title.to_owned(), features })
     }
 
     /// Turns the screen on.
     ///
     /// # Errors
     /// The system's refusal.
-    pub(crate) fn begin(self, scope: Scope, metrics: Option<String>) -> std::io::Result<Live> {
-        let wishes = Wishes::listen()?;
-        give_back_on_panic();
-        let _clean_up = shutdown::on_exit(tty::give_back);
+    pub fn begin(self, view: RunView, metrics: Option<String>, hooks: ScreenHooks) -> std::io::Result<LiveScreen> {
+        let signals = SignalFlags::listen()?;
+        restore_on_panic();
         let over = Arc::new(AtomicBool::new(false));
-        let (seen_over, Self { tty, title }) = (Arc::clone(&over), self);
-        let desk = Desk { tty, title, scope, metrics, wishes, controls: Controls::default(), sampler: Sampler::new() };
-        let thread = std::thread::Builder::new().name("live".into()).spawn(move || desk.attend(&seen_over))?;
-        Ok(Live { thread, over, _clean_up })
+        let (seen_over, Self { tty, title, features }) = (Arc::clone(&over), self);
+        let (controls, sampler) = (Controls::default(), Sampler::new());
+        let screen = ScreenThread { tty, title, features, hooks, view, metrics, signals, controls, sampler };
+        let thread = std::thread::Builder::new().name("live".into()).spawn(move || screen.run(&seen_over))?;
+        Ok(LiveScreen { thread, over })
     }
 }
 
-impl Live {
-    /// Turns the screen off; the terminal is then as it was.
-    pub(crate) fn end(self) {
+impl LiveScreen {
+    /// Turns the screen off and restores the terminal.
+    pub fn end(self) {
         self.over.store(true, Ordering::Release);
-        // It has given the terminal back also where it broke down.
+        // Its thread restores the terminal also where it panics.
         let _ = self.thread.join();
         tty::give_back();
     }
 }
 
-/// The message of somebody who breaks down has to be seen, and the terminal to be usable afterwards.
-fn give_back_on_panic() {
+/// Restores the terminal before the message of a panic is printed.
+fn restore_on_panic() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         BROKEN.store(true, Ordering::Release);
@@ -91,11 +124,11 @@ fn give_back_on_panic() {
     }));
 }
 
-/// Somebody broke down: the screen stays off, so that what was said can be read.
+/// A thread panicked: the screen stays off, so that the message can be read.
 static BROKEN: AtomicBool = AtomicBool::new(false);
 
-/// What signals ask for.
-struct Wishes {
+/// What signals have requested.
+struct SignalFlags {
     /// An end of the run.
     end: Arc<AtomicBool>,
     /// To stand still, as on Ctrl-Z.
@@ -104,19 +137,19 @@ struct Wishes {
     resume: Arc<AtomicBool>,
 }
 
-impl Wishes {
+impl SignalFlags {
     fn listen() -> std::io::Result<Self> {
-        let wishes = Self { end: Arc::default(), stop: Arc::default(), resume: Arc::default() };
-        for (signal, wish) in [
-            (SIGINT, &wishes.end),
-            (SIGTERM, &wishes.end),
-            (SIGHUP, &wishes.end),
-            (SIGTSTP, &wishes.stop),
-            (SIGCONT, &wishes.resume),
+        let flags = Self { end: Arc::default(), stop: Arc::default(), resume: Arc::default() };
+        for (signal, requested) in [
+            (SIGINT, &flags.end),
+            (SIGTERM, &flags.end),
+            (SIGHUP, &flags.end),
+            (SIGTSTP, &flags.stop),
+            (SIGCONT, &flags.resume),
         ] {
-            flag::register(signal, Arc::clone(wish))?;
+            flag::register(signal, Arc::clone(requested))?;
         }
-        Ok(wishes)
+        Ok(flags)
     }
 }
 
@@ -169,17 +202,19 @@ impl Controls {
     }
 }
 
-fn fitted_to(seen: &Seen) -> usize {
-    seen.moment.as_ref().map_or(0, |moment| fitted(moment.elapsed.into(), moment.eta.map(Duration::from)))
+fn fitted_to(seen: &ViewState) -> usize {
+    seen.progress.as_ref().map_or(0, |moment| fitted(moment.elapsed.into(), moment.eta.map(Duration::from)))
 }
 
-/// Where it is all seen to.
-struct Desk {
+/// Reads keys and draws the view, on a thread of its own.
+struct ScreenThread {
     tty: Tty,
     title: String,
-    scope: Scope,
+    features: TerminalFeatures,
+    hooks: ScreenHooks,
+    view: RunView,
     metrics: Option<String>,
-    wishes: Wishes,
+    signals: SignalFlags,
     controls: Controls,
     sampler: Sampler,
 }
@@ -189,18 +224,18 @@ const RESUME_WAIT: Duration = Duration::from_millis(100);
 /// How long an end may take before it is said why.
 const END_SOON: Duration = Duration::from_secs(1);
 
-impl Desk {
-    fn attend(mut self, over: &AtomicBool) {
-        let palette = palette();
-        let (mut looked, mut frozen) = (None::<Instant>, None::<(Sampler, Seen)>);
-        let mut seen = self.scope.look();
-        while !over.load(Ordering::Acquire) && !self.wishes.end.load(Ordering::Relaxed) {
+impl ScreenThread {
+    fn run(mut self, over: &AtomicBool) {
+        let palette = palette(self.features.colours);
+        let (mut looked, mut frozen) = (None::<Instant>, None::<(Sampler, ViewState)>);
+        let mut seen = self.view.look();
+        while !over.load(Ordering::Acquire) && !self.signals.end.load(Ordering::Relaxed) {
             self.see_to_signals();
             let pressed = self.keys(fitted_to(&seen));
             let due = looked.is_none_or(|looked| looked.elapsed() >= TICK);
             if due {
                 looked = Some(Instant::now());
-                seen = self.scope.look();
+                seen = self.view.look();
                 self.sampler.look(seen.subject.as_ref());
             }
             match (self.controls.paused, &frozen) {
@@ -212,10 +247,10 @@ impl Desk {
             if self.tty.is_taken() && (due || pressed || self.tty.is_new(area)) {
                 let (sampler, seen) = frozen.as_ref().map_or((&self.sampler, &seen), |(sampler, seen)| (sampler, seen));
                 let mut screen = Buffer::empty(area);
-                draw::draw(&self.view(sampler, seen), &mut screen, palette);
+                draw::draw(&self.shown(sampler, seen), &mut screen, palette);
                 // A terminal that has gone is no reason to end a run.
                 let _ = self.tty.show(screen);
-                shutdown::panic_if_asked("live");
+                (self.hooks.checkpoint)("live");
             }
         }
         tty::give_back();
@@ -224,16 +259,16 @@ impl Desk {
 
     /// Takes the terminal whenever it is ours, and gives it back before the process stands still.
     fn see_to_signals(&mut self) {
-        if self.wishes.stop.swap(false, Ordering::Relaxed) {
+        if self.signals.stop.swap(false, Ordering::Relaxed) {
             tty::give_back();
             let _ = low_level::emulate_default_handler(SIGTSTP);
             // This thread may go on before the signal that continues the process is handled: it is one wish, not two.
             let stopped = Instant::now();
-            while !self.wishes.resume.swap(false, Ordering::Relaxed) && stopped.elapsed() < RESUME_WAIT {
+            while !self.signals.resume.swap(false, Ordering::Relaxed) && stopped.elapsed() < RESUME_WAIT {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        let resumed = self.wishes.resume.swap(false, Ordering::Relaxed);
+        let resumed = self.signals.resume.swap(false, Ordering::Relaxed);
         if (resumed || !self.tty.is_taken()) && !BROKEN.load(Ordering::Acquire) && self.tty.in_foreground() {
             let _ = self.tty.take();
         }
@@ -258,9 +293,9 @@ impl Desk {
         !typed.is_empty()
     }
 
-    fn view<'a>(&'a self, sampler: &'a Sampler, seen: &'a Seen) -> View<'a> {
+    fn shown<'a>(&'a self, sampler: &'a Sampler, seen: &'a ViewState) -> View<'a> {
         let jobs = sampler.subject.iter().flat_map(|subject| &subject.jobs).zip(&sampler.jobs).collect();
-        let moment = seen.moment.as_ref();
+        let moment = seen.progress.as_ref();
         View {
             title: &self.title,
             lead: &seen.lead,
@@ -286,20 +321,20 @@ impl Desk {
         while !over.load(Ordering::Acquire) {
             std::thread::sleep(Duration::from_millis(20));
             if began.elapsed() > END_SOON {
-                tell("fathom: waiting for operations in flight; press Ctrl-C again to end without them\n");
+                (self.hooks.print)(
+                    "fathom: waiting for operations in flight; press Ctrl-C again to end without them\n",
+                );
                 return;
             }
         }
     }
 }
 
-fn palette() -> Palette {
-    let many = std::env::var("TERM").is_ok_and(|term| term.contains("256"))
-        || std::env::var_os("COLORTERM").is_some_and(|value| !value.is_empty());
-    match (Terminal::stderr().colour, many) {
-        (false, _) => Palette::Plain,
-        (true, true) => Palette::Many,
-        (true, false) => Palette::Sixteen,
+fn palette(colours: Colours) -> Palette {
+    match colours {
+        Colours::None => Palette::Plain,
+        Colours::Sixteen => Palette::Sixteen,
+        Colours::Many => Palette::Many,
     }
 }
 

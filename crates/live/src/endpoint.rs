@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// An address of TCP with a port; what is wrong with it, and the remedy. Addresses that other hosts can reach have to be
 /// `safe`; `remedy` says how they become so.
-pub(crate) fn address(
+pub fn address(
     text: &str,
     example: u16,
     safe: bool,
@@ -29,12 +29,12 @@ pub(crate) fn address(
 }
 
 /// Whether only this host can reach an address.
-pub(crate) fn is_local(address: SocketAddr) -> bool {
+pub fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
 /// Why nobody can listen at an address.
-pub(crate) fn refused(option: &str, address: SocketAddr, error: &Error) -> String {
+pub fn refused(option: &str, address: SocketAddr, error: &Error) -> String {
     let remedy = match error.kind() {
         ErrorKind::AddrInUse => "another program listens there: name another port (0 for any that is free)",
         ErrorKind::AddrNotAvailable => "this host has no such address: see `ip address`",
@@ -48,7 +48,7 @@ pub(crate) fn refused(option: &str, address: SocketAddr, error: &Error) -> Strin
 ///
 /// # Errors
 /// The system's refusal, with the address and the remedy.
-pub(crate) fn listen(address: SocketAddr) -> std::result::Result<TcpListener, String> {
+pub fn listen(address: SocketAddr) -> std::result::Result<TcpListener, String> {
     TcpListener::bind(address).map_err(|error| refused("--metrics", address, &error))
 }
 
@@ -57,7 +57,7 @@ const REST: Duration = Duration::from_millis(500);
 
 /// Sees to everybody who comes, one after the other. Where there is no descriptor for somebody, he comes again at once and
 /// is waited for.
-pub(crate) fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut see_to: impl FnMut(T)) {
+pub fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut see_to: impl FnMut(T)) {
     for client in incoming {
         match client {
             Ok(client) => see_to(client),
@@ -80,7 +80,7 @@ const STACK_BYTES: usize = 256 << 10;
 ///
 /// # Errors
 /// Where the kernel gives no thread.
-pub(crate) fn answer(listener: TcpListener, exposition: impl Fn() -> String + Send + Sync + 'static) -> Result<()> {
+pub fn answer(listener: TcpListener, exposition: impl Fn() -> String + Send + Sync + 'static) -> Result<()> {
     let desk = Arc::new(Desk { exposition, clients: Mutex::default() });
     thread().spawn(move || each(listener.incoming(), |client| desk.see_to(client))).map(drop)
 }

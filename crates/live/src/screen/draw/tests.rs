@@ -1,10 +1,10 @@
 //! Screens as they are drawn from made-up figures, cell by cell, in files beside this one. After a change that is wanted:
-//! `FATHOM_ACCEPT=1 cargo test -p cli live`, and look at the difference.
+//! `FATHOM_ACCEPT=1 cargo test -p live`, and look at the difference.
 
 use std::path::Path;
 
 use super::*;
-use crate::live::sampler::{Sampler, example};
+use crate::screen::sampler::{Sampler, example};
 
 /// The text of a screen.
 fn text(buffer: &Buffer) -> String {
@@ -24,7 +24,7 @@ fn drawn(view: &View<'_>, width: u16, height: u16) -> Buffer {
 #[track_caller]
 fn assert_screen(name: &str, view: &View<'_>, width: u16, height: u16) {
     let found = text(&drawn(view, width, height));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/live/draw/screens").join(format!("{name}.txt"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/screen/draw/screens").join(format!("{name}.txt"));
     if std::env::var_os("FATHOM_ACCEPT").is_some() {
         std::fs::write(&path, &found).expect("the screens can be written");
     }
@@ -85,7 +85,7 @@ fn many_jobs_scroll_around_the_chosen_one() {
 #[test]
 fn before_anything_is_known_and_in_the_help_there_is_something_to_read() {
     let sampler = Sampler::new();
-    let making = Making { path: "/data/test.bin".to_owned(), share: 0.5 };
+    let making = FileProgress { path: "/data/test.bin".to_owned(), fraction: 0.5 };
     let view = View { making: Some(&making), fraction: None, eta: None, ..view(&[], &sampler) };
     let screen = text(&drawn(&view, 80, 24));
     assert!(screen.contains(" 50.0%  writing /data/test.bin before the run"), "{screen}");

@@ -5,7 +5,7 @@ use units::count;
 
 use super::canvas::{Canvas, Palette, fitting, rows};
 use super::{KINDS, View, clock, latency, rate, state};
-use crate::scope::JobFacts;
+use crate::view::JobFacts;
 
 /// What it is, and below how far it is.
 pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
@@ -63,7 +63,7 @@ fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> String {
 
 fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
     if let Some(making) = view.making {
-        let text = format!(" {:5.1}%  writing {} before the run", 100.0 * making.share, making.path);
+        let text = format!(" {:5.1}%  writing {} before the run", 100.0 * making.fraction, making.path);
         canvas.text(area, 0, 0, &text, canvas.palette.odd());
         return;
     }
@@ -133,7 +133,7 @@ pub(super) fn help(canvas: &mut Canvas<'_>, area: Rect) {
 /// Figures without graphs.
 pub(super) fn small(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
     let far = match (view.making, view.fraction, view.eta) {
-        (Some(making), ..) => format!("writing {:.0} %", 100.0 * making.share),
+        (Some(making), ..) => format!("writing {:.0} %", 100.0 * making.fraction),
         (_, Some(fraction), Some(eta)) => format!("{:.0} % {} left", 100.0 * fraction.min(1.0), clock(eta)),
         _ => clock(view.elapsed),
     };

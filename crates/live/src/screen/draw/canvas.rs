@@ -6,7 +6,7 @@ use ratatui_core::style::{Color, Modifier, Style};
 
 /// Styles by what they mean. All of them can be read on light and on dark ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::live) enum Palette {
+pub(in crate::screen) enum Palette {
     /// No colours, only bold and dim.
     Plain,
     /// The sixteen colours of every terminal.

@@ -6,7 +6,7 @@ use units::{count, percent, significant};
 
 use super::canvas::{Canvas, Palette, fitting, rows};
 use super::{View, clock};
-use crate::live::sampler::LimitNow;
+use crate::screen::sampler::LimitNow;
 
 /// How wide it is beside the jobs.
 pub(super) fn width(area: Rect) -> u16 {

@@ -9,7 +9,7 @@ use units::Nanos;
 use volume::Stage;
 
 use super::history::{History, Point, Tail};
-use crate::scope::{JobFacts, Subject};
+use crate::view::{JobFacts, WatchedRun};
 
 /// How often the board is looked at.
 pub(super) const TICK: Duration = Duration::from_millis(500);
@@ -186,7 +186,7 @@ impl Track {
     }
 
     /// Looks at a job, and says what it has done since the last time.
-    fn look(&mut self, subject: &Subject, job: &JobFacts) -> Step {
+    fn look(&mut self, subject: &WatchedRun, job: &JobFacts) -> Step {
         let fresh = || Worker { before: Before::default(), last: Step::default(), shown: Instant::now() };
         self.workers.resize_with(job.workers.len(), fresh);
         self.running = subject.running(job);
@@ -257,7 +257,7 @@ pub(super) struct LimitNow {
 /// Everything that is drawn of jobs and limits.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
-    pub(super) subject: Option<Arc<Subject>>,
+    pub(super) subject: Option<Arc<WatchedRun>>,
     pub(super) all: Track,
     pub(super) jobs: Vec<Track>,
     pub(super) limits: Vec<LimitNow>,
@@ -280,7 +280,7 @@ impl Sampler {
     }
 
     /// Looks at what there is to see by now.
-    pub(super) fn look(&mut self, subject: Option<&Arc<Subject>>) {
+    pub(super) fn look(&mut self, subject: Option<&Arc<WatchedRun>>) {
         let Some(subject) = subject else { return };
         if self.subject.as_ref().is_none_or(|known| !Arc::ptr_eq(known, subject)) {
             self.turn_to(subject);
@@ -298,7 +298,7 @@ impl Sampler {
         self.see_limits(subject);
     }
 
-    fn turn_to(&mut self, subject: &Arc<Subject>) {
+    fn turn_to(&mut self, subject: &Arc<WatchedRun>) {
         let points = (POINTS_MOST / subject.jobs.len().max(1)).min(POINTS_MOST / 16);
         self.jobs = subject.jobs.iter().map(|_| Track::new(points)).collect();
         self.stages = Default::default();
@@ -306,7 +306,7 @@ impl Sampler {
         self.subject = Some(Arc::clone(subject));
     }
 
-    fn see_limits(&mut self, subject: &Subject) {
+    fn see_limits(&mut self, subject: &WatchedRun) {
         let now = subject.stages();
         if now.0 <= self.stages.0 {
             return;
@@ -408,13 +408,13 @@ pub(super) mod example {
     }
 
     /// One job of reads.
-    pub(in crate::live) fn reads() -> (Vec<JobFacts>, Sampler) {
+    pub(in crate::screen) fn reads() -> (Vec<JobFacts>, Sampler) {
         let kinds = [(0, 124_000.0, 230_000)];
         (vec![facts("first-try", 4)], sampler(vec![track(&kinds)], &kinds))
     }
 
     /// Two jobs on a volume that they use up.
-    pub(in crate::live) fn mixed_on_a_model() -> (Vec<JobFacts>, Sampler) {
+    pub(in crate::screen) fn mixed_on_a_model() -> (Vec<JobFacts>, Sampler) {
         let kinds = [(0, 7000.0, 900_000), (1, 3000.0, 2_400_000)];
         let mut sampler = sampler(vec![track(&kinds), track(&kinds[1..])], &kinds);
         sampler.jobs[0].now.lateness = Some((Nanos::from_micros(3), Nanos::from_micros(90)));
@@ -436,7 +436,7 @@ pub(super) mod example {
     }
 
     /// Many jobs.
-    pub(in crate::live) fn many(n: usize) -> (Vec<JobFacts>, Sampler) {
+    pub(in crate::screen) fn many(n: usize) -> (Vec<JobFacts>, Sampler) {
         let kinds = [(0, 2000.0, 400_000)];
         let one = track(&kinds);
         let jobs = (0..n).map(|n| facts(&format!("job-{n}"), 1)).collect();

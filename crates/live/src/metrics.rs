@@ -8,7 +8,7 @@ use report::{Metric, OpenMetrics, label};
 use units::Nanos;
 use volume::{Stage, StageKind};
 
-use crate::scope::{JobFacts, Seen, Subject};
+use crate::view::{JobFacts, ViewState, WatchedRun};
 
 /// One job, and what its workers have counted.
 struct Job<'a> {
@@ -18,7 +18,7 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(subject: &Subject, facts: &'a JobFacts) -> Self {
+    fn new(subject: &WatchedRun, facts: &'a JobFacts) -> Self {
         let group = facts.group.to_string();
         let labels = [label("job", &facts.name), label("group", &group), label("target", &facts.target)].join(",");
         Self { facts, labels, sum: subject.sum(facts) }
@@ -55,7 +55,7 @@ const LIMIT_CREDITS: Metric =
     Metric::new("fathom_limit_credits_ratio", Gauge, "What is left of the burst credits, from 0 to 1.");
 
 /// All that is told of a run.
-pub(crate) fn exposition(seen: &Seen) -> String {
+pub fn exposition(seen: &ViewState) -> String {
     let mut out = OpenMetrics::default();
     out.family(BUILD);
     out.sample(&label("version", env!("CARGO_PKG_VERSION")), 1.0);
@@ -70,8 +70,8 @@ pub(crate) fn exposition(seen: &Seen) -> String {
     out.finish()
 }
 
-fn progress(out: &mut OpenMetrics, seen: &Seen) {
-    let Some(moment) = &seen.moment else { return };
+fn progress(out: &mut OpenMetrics, seen: &ViewState) {
+    let Some(moment) = &seen.progress else { return };
     out.family(ELAPSED);
     out.sample("", moment.elapsed.secs_f64());
     if let Some(fraction) = moment.fraction {
@@ -168,7 +168,7 @@ fn up_to(histogram: &Histogram, ns: u64) -> u64 {
     histogram.buckets().take_while(|(bucket, _)| *bucket <= last).map(|(_, n)| n).sum()
 }
 
-fn workers(out: &mut OpenMetrics, subject: &Subject, jobs: &[Job<'_>]) {
+fn workers(out: &mut OpenMetrics, subject: &WatchedRun, jobs: &[Job<'_>]) {
     out.family(WORKERS);
     jobs.iter().for_each(|job| out.sample(&job.labels, subject.running(job.facts) as f64));
     if jobs.iter().any(|job| job.facts.scheduled) {

@@ -6,7 +6,7 @@ use units::count;
 
 use super::canvas::{Canvas, Palette, columns, rows};
 use super::{KINDS, View, latency, rate, state};
-use crate::live::sampler::{State, Track};
+use crate::screen::sampler::{State, Track};
 
 /// A column: its heading, its width, and how much it matters; where there is no room, those that matter least are left out.
 struct Column {

@@ -17,7 +17,7 @@ pub(super) use canvas::Palette;
 use canvas::{Canvas, columns, rows};
 
 use super::sampler::{LimitNow, Now, State, Track};
-use crate::scope::{JobFacts, Making};
+use crate::view::{FileProgress, JobFacts};
 
 /// Everything that is on the screen.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct View<'a> {
     /// Which of many runs it is.
     pub(super) lead: &'a str,
     /// A file that is made before it runs.
-    pub(super) making: Option<&'a Making>,
+    pub(super) making: Option<&'a FileProgress>,
     pub(super) elapsed: Duration,
     pub(super) eta: Option<Duration>,
     pub(super) fraction: Option<f64>,

@@ -13,6 +13,8 @@ use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
 
+use super::TerminalFeatures;
+
 /// How long a look at the keyboard takes where no key is pressed: shorter than anybody presses Ctrl-C twice, of which the
 /// second ends the program at once.
 pub(super) const KEY_WAIT: Duration = Duration::from_millis(20);
@@ -72,21 +74,21 @@ impl Tty {
     ///
     /// # Errors
     /// Why it cannot, with the remedy.
-    pub(super) fn open() -> Result<Self, String> {
+    pub(super) fn open(features: TerminalFeatures) -> Result<Self, String> {
         let remedy = "leave --live out: progress is told in lines there";
         if !io::stderr().is_terminal() {
             return Err(format!(
                 "--live: standard error is no terminal, and the full screen would be drawn there; {remedy}"
             ));
         }
-        if std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb") {
+        if !features.full_screen {
             return Err(format!("--live: this terminal cannot show a full screen (TERM is dumb or not set); {remedy}"));
         }
         let of_input = || io::stdin().as_fd().try_clone_to_owned().map(File::from).ok();
         let keys = File::open("/dev/tty").ok().or_else(|| of_input().filter(IsTerminal::is_terminal));
         let keys =
             keys.ok_or_else(|| format!("--live: this terminal has no keyboard (/dev/tty cannot be opened); {remedy}"))?;
-        Ok(Self { keys, shown: None, unicode: speaks_unicode() })
+        Ok(Self { keys, shown: None, unicode: features.unicode })
     }
 
     /// Whether the terminal is ours to use: a job in the background that touches it is stopped.
@@ -219,14 +221,6 @@ fn sgr(colour: Color, modifier: Modifier) -> String {
     }
     codes.push('m');
     codes
-}
-
-/// Whether the terminal can show braille: by the locale, and not on the console of Linux, which has no room for it.
-fn speaks_unicode() -> bool {
-    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default().to_lowercase();
-    let console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
-    (locale.contains("utf-8") || locale.contains("utf8")) && !console
 }
 
 /// A cell in ASCII.

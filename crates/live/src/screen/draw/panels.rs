@@ -8,7 +8,7 @@ use units::{Nanos, count};
 use super::canvas::{Canvas, Palette, beside, columns, fitting, rows, stacked};
 use super::graph::{self, Scale, dots, step};
 use super::{KINDS, TAILS, View, latency as text_of, rate, round, span};
-use crate::live::history::{Join, Point};
+use crate::screen::history::{Join, Point};
 
 /// Operations a second.
 pub(super) fn iops(canvas: &mut Canvas<'_>, area: Rect, view: &View<'_>) {
