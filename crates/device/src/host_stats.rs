@@ -11,6 +11,7 @@ use record::{DiskUse, Host, TargetFacts, TargetKind};
 use runner::{RunFacts, WorkerPlan};
 use workload::FilePlan;
 
+use crate::root;
 use crate::stall::Devices;
 
 /// Observed before a run, and asked during it and after.
@@ -174,11 +175,6 @@ impl Disk {
             util_percent: (used.busy_time.secs_f64() / elapsed * 100.0).min(100.0),
         })
     }
-}
-
-/// Where `/sys` and `/proc` are.
-pub(crate) fn root() -> &'static Path {
-    Path::new("/")
 }
 
 /// Drops what the page cache holds of a file; where that is refused, the cached share will tell.

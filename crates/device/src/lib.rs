@@ -27,3 +27,8 @@ pub use runner::DeviceRunner;
 
 /// Asks users to report a panic, below its message.
 pub const BUG_REPORT: &str = "this is a bug in fathom: please report it with the message above";
+
+/// Returns the directory that `/sys` and `/proc` are in.
+fn root() -> &'static std::path::Path {
+    std::path::Path::new("/")
+}

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use engine::probe::{self, Number};
 
-use crate::host_stats::root;
+use crate::root;
 
 /// Requests of other programs on the same device extend the wait up to so many grace periods.
 const PATIENCE: u32 = 6;

@@ -1,12 +1,12 @@
 //! The machines between jobs and volumes: page caches and the threads that copy from and to them.
 //!
-//! A read or write of a buffered seat goes through its machine's [`PageCache`]. What is there is copied, at the speed
-//! of one processor for each seat; what is missing becomes requests to volumes; what is dirty is written back.
+//! A read or write of a buffered client goes through its machine's [`PageCache`]. What is there is copied, at the speed
+//! of one processor for each client; what is missing becomes requests to volumes; what is dirty is written back.
 //!
 //! # Engines
 //!
-//! A blocking seat is served one operation at a time: that is what `psync` and its kin are, and `libaio` too, because
-//! `io_submit(2)` returns only once a buffered operation is done. Operations of other seats (`io_uring`) wait for
+//! A blocking client is served one operation at a time: that is what `psync` and its kin are, and `libaio` too, because
+//! `io_submit(2)` returns only once a buffered operation is done. Operations of other clients (`io_uring`) wait for
 //! volumes side by side, and are copied one after the other.
 //!
 //! # Direct operations on buffered ranges
@@ -18,22 +18,11 @@ use std::collections::VecDeque;
 use target::Tag;
 use units::Nanos;
 use volume::pagecache::{
-    Advice, Gate, PAGE_BYTES, PageCache, READ_AHEAD, Read, Resumed, Settings, Step, Stream, Transfer, Why,
+    Gate, PAGE_BYTES, PageCache, READ_AHEAD, Read, Resumed, Settings, Step, Stream, Transfer, Why,
 };
 use volume::{Home, Kind, Request, System};
 
-use crate::world::{Place, Seat};
-
-/// How a seat goes through the page cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Buffered {
-    /// Whether its operations are carried out one after the other.
-    pub blocking: bool,
-    /// Whether its writes end only when they are durable (`O_SYNC`, `O_DSYNC`).
-    pub durable: bool,
-    /// What it has told the kernel of the order of its reads.
-    pub advice: Advice,
-}
+use crate::client::{Buffered, ModelClient, Place};
 
 /// All machines.
 #[derive(Debug)]
@@ -42,7 +31,7 @@ pub(crate) struct Hosts {
     /// Whether somebody is going to look for old dirty pages, by machine.
     alarms: Vec<bool>,
     homes: Vec<Home>,
-    desks: Vec<Desk>,
+    cache_clients: Vec<ClientCache>,
     /// By tag.
     ops: Vec<Ongoing>,
     in_flight: u32,
@@ -60,7 +49,7 @@ enum Chore {
 
 /// A worker's thread.
 #[derive(Clone, Debug, Default)]
-struct Desk {
+struct ClientCache {
     manner: Option<Buffered>,
     streams: Vec<Stream>,
     /// Until when it copies.
@@ -73,7 +62,7 @@ struct Desk {
 /// An operation between its submission and its end.
 #[derive(Clone, Copy, Debug)]
 struct Ongoing {
-    desk: u32,
+    cache_client: u32,
     file: u32,
     route: usize,
     /// What is asked of the volume in the end, if anything is.
@@ -101,7 +90,7 @@ enum Phase {
 }
 
 const IDLE: Ongoing = Ongoing {
-    desk: 0,
+    cache_client: 0,
     file: 0,
     route: 0,
     request: Request { id: 0, kind: Kind::Read, offset: 0, length: 0 },
@@ -125,7 +114,7 @@ impl Hosts {
             caches: (0..machines).map(cache).collect(),
             alarms: vec![false; machines],
             homes: homes.to_vec(),
-            desks: Vec::new(),
+            cache_clients: Vec::new(),
             ops: Vec::new(),
             in_flight: 0,
             chores: Vec::new(),
@@ -135,21 +124,25 @@ impl Hosts {
     }
 
     /// Lets new workers in; the caches stay as they are.
-    pub(crate) fn seat(&mut self, seats: &[Seat]) {
-        let depth: u32 = seats.iter().map(|seat| seat.depth).sum();
+    pub(crate) fn connect(&mut self, clients: &[ModelClient]) {
+        let depth: u32 = clients.iter().map(|client| client.depth).sum();
         self.ops = vec![IDLE; depth as usize];
         self.in_flight = 0;
-        self.desks = seats.iter().map(|seat| self.desk(seat)).collect();
+        self.cache_clients = clients.iter().map(|client| self.cache_client(client)).collect();
     }
 
-    fn desk(&self, seat: &Seat) -> Desk {
-        let Some(manner) = seat.buffered else { return Desk::default() };
+    fn cache_client(&self, client: &ModelClient) -> ClientCache {
+        let Some(manner) = client.buffered else { return ClientCache::default() };
         let stream = |place: &Place| {
             let read_ahead = self.homes[place.route].buffering.read_ahead.unwrap_or(READ_AHEAD);
             let pages = pages(place.base, place.base + place.bytes);
             Stream::new(pages.start, pages.end, read_ahead.get() / PAGE_BYTES, manner.advice)
         };
-        Desk { manner: Some(manner), streams: seat.files.iter().map(stream).collect(), ..Desk::default() }
+        ClientCache {
+            manner: Some(manner),
+            streams: client.files.iter().map(stream).collect(),
+            ..ClientCache::default()
+        }
     }
 
     pub(crate) fn cache(&self, machine: usize) -> Option<&PageCache> {
@@ -167,7 +160,7 @@ impl Hosts {
     }
 
     pub(crate) fn submit(&mut self, system: &mut System, now: Nanos, work: Work) {
-        let Work { desk, file, place, request } = work;
+        let Work { cache_client, file, place, request } = work;
         self.in_flight += 1;
         let (start, end, route) = match request.kind {
             // Syncs are for the whole file.
@@ -175,14 +168,24 @@ impl Hosts {
             _ => (request.offset, request.offset + u64::from(request.length), place.route),
         };
         let (began, page) = (now, start / PAGE_BYTES);
-        self.ops[request.id as usize] =
-            Ongoing { desk, file, route, request, start, end, page, began, waited: false, phase: Phase::Volume };
-        let desk = &mut self.desks[desk as usize];
-        if desk.manner.is_some_and(|manner| manner.blocking) {
-            if desk.serving {
-                return desk.queue.push_back(request.id);
+        self.ops[request.id as usize] = Ongoing {
+            cache_client,
+            file,
+            route,
+            request,
+            start,
+            end,
+            page,
+            began,
+            waited: false,
+            phase: Phase::Volume,
+        };
+        let cache_client = &mut self.cache_clients[cache_client as usize];
+        if cache_client.manner.is_some_and(|manner| manner.blocking) {
+            if cache_client.serving {
+                return cache_client.queue.push_back(request.id);
             }
-            desk.serving = true;
+            cache_client.serving = true;
         }
         self.begin(system, now, request.id);
     }
@@ -190,15 +193,15 @@ impl Hosts {
     fn begin(&mut self, system: &mut System, now: Nanos, tag: u32) {
         let op = &mut self.ops[tag as usize];
         op.began = now;
-        let Ongoing { desk, route, request, start, end, .. } = *op;
+        let Ongoing { cache_client, route, request, start, end, .. } = *op;
         let pages = pages(start, end);
         let cache = &mut self.caches[self.homes[route].machine];
-        let buffered = self.desks[desk as usize].manner.is_some();
+        let buffered = self.cache_clients[cache_client as usize].manner.is_some();
         match request.kind {
             Kind::Read | Kind::Write if buffered => {
                 op.phase = Phase::Pages;
-                let desk = &mut self.desks[desk as usize];
-                desk.busy_until = desk.busy_until.max(now) + cache.settings().call;
+                let cache_client = &mut self.cache_clients[cache_client as usize];
+                cache_client.busy_until = cache_client.busy_until.max(now) + cache.settings().call;
                 self.advance(system, now, tag, None);
             }
             Kind::Trim => {
@@ -217,13 +220,13 @@ impl Hosts {
 
     /// Goes on in the page cache; `why` says what it has waited for.
     fn advance(&mut self, system: &mut System, now: Nanos, tag: u32, why: Option<Why>) {
-        let Ongoing { desk, file, route, request, start, end, page, waited, .. } = self.ops[tag as usize];
+        let Ongoing { cache_client, file, route, request, start, end, page, waited, .. } = self.ops[tag as usize];
         let machine = self.homes[route].machine;
-        let (cache, desk) = (&mut self.caches[machine], &mut self.desks[desk as usize]);
+        let (cache, cache_client) = (&mut self.caches[machine], &mut self.cache_clients[cache_client as usize]);
         let to = end.div_ceil(PAGE_BYTES);
         let step = if request.kind == Kind::Read {
             let read = Read { bytes: request.length, waited, ends_inside: end % PAGE_BYTES != 0 };
-            cache.read(tag, route as u32, page..to, &mut desk.streams[file as usize], read)
+            cache.read(tag, route as u32, page..to, &mut cache_client.streams[file as usize], read)
         } else {
             let from = (why == Some(Why::Arrived)).then_some(page);
             let gate = if why.is_none() { Gate::Closed { now } } else { Gate::Open { now } };
@@ -237,14 +240,14 @@ impl Hosts {
         let copied = copied_to.saturating_sub(copied_from);
         if copied > 0 {
             let rate = cache.settings().copy_bytes_per_sec.max(1);
-            desk.busy_until = desk.busy_until.max(now) + Nanos::new(copied * 1_000_000_000 / rate);
+            cache_client.busy_until = cache_client.busy_until.max(now) + Nanos::new(copied * 1_000_000_000 / rate);
         }
         let op = &mut self.ops[tag as usize];
         op.page = reached;
         match step {
             Step::Done => {
                 op.phase = Phase::Copy;
-                system.enter(desk.busy_until.max(now), tag);
+                system.enter(cache_client.busy_until.max(now), tag);
             }
             Step::Waits(_) => op.waited = true,
         }
@@ -279,23 +282,24 @@ impl Hosts {
             return false;
         }
         let op = &mut self.ops[id as usize];
-        let (desk, durable) = (op.desk as usize, self.desks[op.desk as usize].manner.is_some_and(|m| m.durable));
+        let (cache_client, durable) =
+            (op.cache_client as usize, self.cache_clients[op.cache_client as usize].manner.is_some_and(|m| m.durable));
         if op.phase == Phase::Copy && durable && op.request.kind == Kind::Write {
             op.request = Request { kind: Kind::Flush, length: 0, ..op.request };
             self.sync(system, now, id);
             return false;
         }
         self.in_flight -= 1;
-        self.next_of_desk(system, now, desk);
+        self.next_of_desk(system, now, cache_client);
         true
     }
 
     /// A blocked thread takes up what is next.
-    fn next_of_desk(&mut self, system: &mut System, now: Nanos, desk: usize) {
-        let desk = &mut self.desks[desk];
-        match desk.queue.pop_front() {
+    fn next_of_desk(&mut self, system: &mut System, now: Nanos, cache_client: usize) {
+        let cache_client = &mut self.cache_clients[cache_client];
+        match cache_client.queue.pop_front() {
             Some(tag) => self.begin(system, now, tag),
-            None => desk.serving = false,
+            None => cache_client.serving = false,
         }
     }
 
@@ -382,7 +386,7 @@ impl Hosts {
 /// What is submitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
-    pub(crate) desk: u32,
+    pub(crate) cache_client: u32,
     pub(crate) file: u32,
     pub(crate) place: Place,
     pub(crate) request: Request,

@@ -4,18 +4,19 @@
 //! from event to event, all workers of all jobs in one thread, and the same inputs and seed give the same results to
 //! the last bit. With a clock that passes by itself the same models answer at their own pace.
 //!
-//! Seats that are not direct go through the page caches of their machines.
+//! Clients that are not direct go through the page caches of their machines.
 //!
 //! What is *not* here: models (`volume`), what to issue (`workload`), counting (`meter`), bytes: reads bring none, and
 //! nothing that was written can be verified.
 
+mod client;
 mod clock;
 mod hosts;
 mod ledger;
 pub mod model;
 mod world;
 
+pub use client::{Buffered, ModelClient, Place};
 pub use clock::{Clock, Virtual};
-pub use hosts::Buffered;
 pub use ledger::{Ledger, next_note};
-pub use world::{Place, Seat, World};
+pub use world::World;

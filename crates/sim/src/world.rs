@@ -7,8 +7,9 @@ use units::Nanos;
 use volume::pagecache::PageCache;
 use volume::{Request, System};
 
+use crate::client::ModelClient;
 use crate::clock::Clock;
-use crate::hosts::{Buffered, Hosts, Work};
+use crate::hosts::{Hosts, Work};
 use crate::ledger::Ledger;
 
 /// `EBADF`: no such file.
@@ -16,38 +17,16 @@ const EBADF: i32 = 9;
 /// `ENOSPC`: a write beyond the end.
 const ENOSPC: i32 = 28;
 
-/// Where a worker's file lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Which attachment of the system it is reached by.
-    pub route: usize,
-    /// Where it begins on the volume, in bytes.
-    pub base: u64,
-    /// How long it is, in bytes.
-    pub bytes: u64,
-}
-
-/// One worker as the world knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seat {
-    /// How many operations it can have in flight.
-    pub depth: u32,
-    /// Its files, in its order.
-    pub files: Vec<Place>,
-    /// How it goes through its machine's page cache; `None` where it goes past it.
-    pub buffered: Option<Buffered>,
-}
-
 /// Modelled volumes and the clock they live by.
 #[derive(Debug)]
 pub struct World<C> {
     system: System,
     clock: C,
-    seats: Vec<Seat>,
+    clients: Vec<ModelClient>,
     slots: Vec<Slot>,
     /// Ends that no volume has to do with: wrong requests.
     at_once: Vec<Completion>,
-    /// The machines, from the first buffered seat on.
+    /// The machines, from the first buffered client on.
     hosts: Option<Box<Hosts>>,
     /// Whose files are meant where only a file is named.
     turned_to: u32,
@@ -75,7 +54,7 @@ impl fmt::Debug for Onlooker {
 /// What is in flight under a tag.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    seat: u32,
+    client: u32,
     submitted: Nanos,
     result: i32,
 }
@@ -89,7 +68,7 @@ impl<C: Clock> World<C> {
         Self {
             system,
             clock,
-            seats: Vec::new(),
+            clients: Vec::new(),
             slots: Vec::new(),
             at_once: Vec::new(),
             hosts: None,
@@ -115,19 +94,19 @@ impl<C: Clock> World<C> {
 
     /// Lets workers in, in the order in which `drive` will have them: the first has the tags `0..depth`, and so on.
     /// Those who were here before are gone; the volumes and the page caches stay as they are.
-    pub fn seat(&mut self, seats: Vec<Seat>) {
-        if seats.iter().any(|seat| seat.buffered.is_some()) && self.hosts.is_none() {
+    pub fn connect(&mut self, clients: Vec<ModelClient>) {
+        if clients.iter().any(|client| client.buffered.is_some()) && self.hosts.is_none() {
             self.hosts = Some(Box::new(Hosts::new(self.system.homes())));
         }
         if let Some(hosts) = &mut self.hosts {
-            hosts.seat(&seats);
+            hosts.connect(&clients);
         }
         self.slots.clear();
-        for (number, seat) in seats.iter().enumerate() {
-            let slot = Slot { seat: number as u32, ..Slot::default() };
-            self.slots.resize(self.slots.len() + seat.depth as usize, slot);
+        for (number, client) in clients.iter().enumerate() {
+            let slot = Slot { client: number as u32, ..Slot::default() };
+            self.slots.resize(self.slots.len() + client.depth as usize, slot);
         }
-        self.seats = seats;
+        self.clients = clients;
     }
 
     /// The volumes.
@@ -148,8 +127,8 @@ impl<C: Clock> World<C> {
 
     /// What an operation comes to: the route to its volume and what is asked of it there, or how it ends at once.
     #[inline]
-    fn resolve(&self, op: &Op, seat: u32) -> Result<(usize, Request), i32> {
-        let files = &self.seats[seat as usize].files;
+    fn resolve(&self, op: &Op, client: u32) -> Result<(usize, Request), i32> {
+        let files = &self.clients[client as usize].files;
         let Some(place) = files.get(op.file as usize) else { return Err(-EBADF) };
         let kind = kind(op.kind);
         let room = place.bytes.saturating_sub(op.offset).min(u64::from(op.length)) as u32;
@@ -161,10 +140,10 @@ impl<C: Clock> World<C> {
 
     /// Submits where there are page caches.
     #[cold]
-    fn submit_to_hosts(&mut self, now: Nanos, op: &Op, seat: u32, request: Request) {
-        let place = self.seats[seat as usize].files[op.file as usize];
+    fn submit_to_hosts(&mut self, now: Nanos, op: &Op, client: u32, request: Request) {
+        let place = self.clients[client as usize].files[op.file as usize];
         if let Some(hosts) = &mut self.hosts {
-            hosts.submit(&mut self.system, now, Work { desk: seat, file: op.file, place, request });
+            hosts.submit(&mut self.system, now, Work { cache_client: client, file: op.file, place, request });
         }
     }
 
@@ -196,13 +175,13 @@ impl<C: Clock> Target for World<C> {
     #[inline(always)]
     fn submit(&mut self, op: Op) {
         let now = self.clock.now();
-        let seat = self.slots[op.tag.index()].seat;
-        match self.resolve(&op, seat) {
+        let client = self.slots[op.tag.index()].client;
+        match self.resolve(&op, client) {
             Ok((route, request)) => {
-                self.slots[op.tag.index()] = Slot { seat, submitted: now, result: request.length as i32 };
+                self.slots[op.tag.index()] = Slot { client, submitted: now, result: request.length as i32 };
                 match self.hosts {
                     None => self.system.arrive(now, route, request),
-                    Some(_) => self.submit_to_hosts(now, &op, seat, request),
+                    Some(_) => self.submit_to_hosts(now, &op, client, request),
                 }
             }
             Err(result) => self.at_once.push(Completion { tag: op.tag, submitted: now, completed: now, result }),
@@ -250,16 +229,16 @@ impl<C: Clock> Target for World<C> {
     }
 
     fn turn_to(&mut self, tag: Tag) {
-        self.turned_to = self.slots.get(tag.index()).map_or(0, |slot| slot.seat);
+        self.turned_to = self.slots.get(tag.index()).map_or(0, |slot| slot.client);
     }
 
     fn measure(&mut self, tag: Tag, begins: bool) {
         let now = self.clock.now();
-        let Some(seat) = self.slots.get(tag.index()).and_then(|slot| self.seats.get(slot.seat as usize)) else {
+        let Some(client) = self.slots.get(tag.index()).and_then(|slot| self.clients.get(slot.client as usize)) else {
             return;
         };
-        for (number, place) in seat.files.iter().enumerate() {
-            if seat.files[..number].iter().all(|before| before.route != place.route) {
+        for (number, place) in client.files.iter().enumerate() {
+            if client.files[..number].iter().all(|before| before.route != place.route) {
                 self.system.measure(now, place.route, begins);
             }
         }
@@ -272,7 +251,7 @@ impl<C: Clock> Target for World<C> {
 
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         let Some(hosts) = &mut self.hosts else { return };
-        let files = self.seats.get(self.turned_to as usize).map(|seat| &seat.files);
+        let files = self.clients.get(self.turned_to as usize).map(|client| &client.files);
         if let Some(place) = files.and_then(|files| files.get(file as usize)) {
             hosts.invalidate(place, offset, length);
         }

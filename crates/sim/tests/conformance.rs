@@ -2,7 +2,7 @@
 
 mod common;
 
-use sim::{Buffered, Place, Seat, Virtual, World};
+use sim::{Buffered, ModelClient, Place, Virtual, World};
 use target::conformance::{Subject, check};
 use units::{Bytes, Nanos};
 use volume::disk::Drive;
@@ -16,7 +16,7 @@ fn conforms(spec: &Spec, buffered: Option<Buffered>) {
         let system = System::new(&[Attachment { spec, volume: "volume".to_owned() }], 1);
         let mut world = World::new(system, Virtual::default());
         let files = vec![Place { route: 0, base: 1 << 20, bytes: FILE_BYTES }];
-        world.seat(vec![Seat { depth, files, buffered }]);
+        world.connect(vec![ModelClient { depth, files, buffered }]);
         check(&mut world, &Subject { depth, file_bytes: FILE_BYTES, keeps_bytes: false, ..Subject::default() });
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// The rooms and the rooms each may depend on. Every other edge is refused: a new one is the rarest of changes
+/// The crates, and the crates that each may depend on. Every other edge is refused: a new one is the rarest of changes
 /// and begins here, with a reason in ARCHITECTURE.md.
 const EDGES: &[(&str, &[&str])] = &[
     ("units", &[]),
@@ -37,14 +37,26 @@ const EDGES: &[(&str, &[&str])] = &[
     ("xtask", &["job"]),
 ];
 
-/// Rooms without clock, thread, file, socket, environment or printing: they carry the `clippy.toml` that says so.
+/// Crates without clock, thread, file, socket, environment or printing: they carry the `clippy.toml` that says so.
 const PURE: &[&str] = &[
     "units", "job", "workload", "meter", "target", "drive", "volume", "runner", "sim", "record", "analyse", "plan",
     "report",
 ];
 
-/// Crates through which a pure room would reach the outside world.
+/// Dependencies through which a pure crate would reach the outside world.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];
+
+/// Returns the number of crates and of edges between them.
+pub(super) fn count(root: &Path) -> Result<(usize, usize)> {
+    let metadata = metadata(root)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
+    let is_edge = |dependency: &&Value| {
+        let name = dependency["name"].as_str().unwrap_or_default();
+        dependency["kind"].as_str() != Some("dev") && EDGES.iter().any(|(known, _)| *known == name)
+    };
+    let edges = packages.iter().flat_map(|package| package["dependencies"].as_array()).flatten().filter(is_edge);
+    Ok((packages.len(), edges.count()))
+}
 
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let metadata = metadata(root)?;
@@ -52,8 +64,8 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let mut complaints = Vec::new();
     for package in packages {
         let name = package["name"].as_str().unwrap_or_default();
-        let Some((_, allowed)) = EDGES.iter().find(|(room, _)| *room == name) else {
-            complaints.push(format!("room `{name}` is not in the table of xtask/src/tidy/edges.rs: add it there"));
+        let Some((_, allowed)) = EDGES.iter().find(|(known, _)| *known == name) else {
+            complaints.push(format!("crate `{name}` is not in the table of xtask/src/tidy/edges.rs: add it there"));
             continue;
         };
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
@@ -95,4 +107,26 @@ fn metadata(root: &Path) -> Result<Value> {
         .context("running cargo metadata")?;
     ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_edge_that_is_not_in_the_table_is_refused() {
+        let refused = complaint("meter", &["units"], &json!({ "name": "engine", "kind": null }));
+        assert!(refused.is_some_and(|text| text.contains("`meter` may not depend on `engine`")));
+        assert!(complaint("meter", &["units"], &json!({ "name": "units", "kind": null })).is_none());
+        assert!(complaint("meter", &["units"], &json!({ "name": "engine", "kind": "dev" })).is_none());
+    }
+
+    #[test]
+    fn a_pure_crate_has_no_way_to_the_outside() {
+        let refused = complaint("meter", &["units"], &json!({ "name": "libc", "kind": null }));
+        assert!(refused.is_some_and(|text| text.contains("`meter` is pure and may not use `libc`")));
+        assert!(complaint("engine", &["units"], &json!({ "name": "libc", "kind": null })).is_none());
+    }
 }

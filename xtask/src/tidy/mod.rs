@@ -1,77 +1,140 @@
-//! The house rules, as checks that say what to do instead.
+//! The rules of the project, as checks that say what to do instead.
 
+mod circles;
 mod edges;
+mod names;
 mod sizes;
+mod sources;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// Checks every rule and tells all that is broken.
+use sources::Source;
+
+/// Circles between sibling modules that are left. The number only goes down.
+const CIRCLES_MOST: usize = 26;
+/// Type definitions whose name is used more than once, in per cent. The number only goes down; the goal is 8.
+const REPEATED_PERCENT_MOST: usize = 50;
+/// Uses of banned words, and of banned type names, that are left. The numbers only go down.
+const BANNED_WORDS_MOST: usize = 305;
+const BANNED_NAMES_MOST: usize = 8;
+
+/// Checks every rule, prints figures, and reports all that is broken.
 pub(crate) fn run() -> Result<()> {
     let root = root()?;
-    let sources = sources(&root)?;
+    let sources = sources::read(&root)?;
     let mut complaints = edges::check(&root)?;
-    complaints.extend(sizes::check(&root, &sources)?);
-    complaints.extend(words(&root, &sources)?);
+    let sizes = sizes::check(&sources);
+    let circles = circles::find(&sources);
+    let (types, repeated) = names::repeated(&sources);
+    let (crates, edges) = edges::count(&root)?;
+    let repeats: usize = repeated.values().sum();
+    let repeated_percent = repeats * 100 / types.max(1);
+    let words = banned_words(&root, &sources)?;
+    let banned = names::banned(&sources);
+    println!(
+        "tidy: {crates} crates, {edges} edges; {} files, {} lines, {} lines of tests ({:.2} of them)",
+        sources.len(),
+        sizes.lines,
+        sizes.test_lines,
+        sizes.test_lines as f64 / sizes.lines as f64,
+    );
+    println!(
+        "tidy: {} circles, {repeated_percent} % repeated type names ({repeats} of {types}), {} of {} functions over {} \
+         lines, {} banned words, {} banned names",
+        circles.len(),
+        sizes.long.len(),
+        sizes.functions,
+        sizes::FUNCTION_LINES,
+        words.len(),
+        banned.len(),
+    );
+    complaints.extend(sizes.complaints);
+    complaints.extend(unfinished(&sources));
+    complaints.extend(beyond(CIRCLES_MOST, "circles of sibling modules", &circles));
+    complaints.extend(beyond(BANNED_WORDS_MOST, "banned words", &words));
+    complaints.extend(beyond(BANNED_NAMES_MOST, "banned type names", &banned));
+    if repeated_percent > REPEATED_PERCENT_MOST {
+        let names: Vec<String> = repeated.iter().map(|(name, count)| format!("{name} ({count})")).collect();
+        complaints.push(format!(
+            "{repeated_percent} % of type names are repeated, {REPEATED_PERCENT_MOST} % at most: {}",
+            names.join(", ")
+        ));
+    }
     for complaint in &complaints {
         eprintln!("tidy: {complaint}");
     }
-    if complaints.is_empty() {
-        println!("tidy: {} source files, nothing to complain about", sources.len());
-        return Ok(());
-    }
-    bail!("{} complaints", complaints.len())
+    if complaints.is_empty() { Ok(()) } else { bail!("{} complaints", complaints.len()) }
 }
 
-/// The top folder of the project.
+/// Returns all that was found, where it is more than what was there when the rule was made.
+fn beyond(most: usize, what: &str, found: &[String]) -> Vec<String> {
+    if found.len() <= most {
+        return Vec::new();
+    }
+    std::iter::once(format!("{} {what}, {most} at most:", found.len())).chain(found.iter().cloned()).collect()
+}
+
+/// Returns the top directory of the project.
 pub(crate) fn root() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Ok(here.parent().context("xtask lies in the project's folder")?.to_path_buf())
+    Ok(here.parent().context("xtask is in the project's directory")?.to_path_buf())
 }
 
-/// Every Rust source file of the crates and of xtask, in a fixed order.
-fn sources(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![root.join("crates"), root.join("xtask")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
-            let path = entry?.path();
-            if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-/// Words that must not stand in sources, and what to write instead. They are put together here so that this file
-/// does not hold them itself.
-fn words(root: &Path, sources: &[PathBuf]) -> Result<Vec<String>> {
+/// Returns where sources say that something is not finished. The words are put together here so that this file does not
+/// contain them itself.
+fn unfinished(sources: &[Source]) -> Vec<String> {
     let banned = [
         (["to", "do!("].concat(), "finish it, or leave it out and say so in the change log"),
         (["unimpl", "emented!("].concat(), "finish it, or leave it out and say so in the change log"),
         (["FIX", "ME"].concat(), "mend it now, or open an issue"),
         (["db", "g!("].concat(), "remove it"),
     ];
-    let mut complaints = Vec::new();
-    for path in sources {
-        let text = std::fs::read_to_string(path)?;
-        for (number, line) in text.lines().enumerate() {
-            for (word, instead) in &banned {
-                if line.contains(word.as_str()) {
-                    complaints.push(format!("{}:{}: `{word}`: {instead}", relative(root, path), number + 1));
-                }
-            }
+    let mut found = Vec::new();
+    for source in sources {
+        for (number, line) in source.text.lines().enumerate() {
+            let words = banned.iter().filter(|(word, _)| line.contains(word.as_str()));
+            found.extend(
+                words.map(|(word, instead)| format!("{}:{}: `{word}`: {instead}", source.path.display(), number + 1)),
+            );
         }
     }
-    Ok(complaints)
+    found
 }
 
-/// `path` as seen from the project's folder.
+/// Returns where sources, documents and generated pages use banned words.
+fn banned_words(root: &Path, sources: &[Source]) -> Result<Vec<String>> {
+    let mut found: Vec<String> =
+        sources.iter().flat_map(|source| names::banned_in(&source.path.display().to_string(), &source.text)).collect();
+    let documents = ["docs", "man", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+    for path in sources::files(root, &documents, &["md", "1", "5", "7", "html", "txt"])? {
+        let text = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
+        found.extend(names::banned_in(&path.display().to_string(), &text));
+    }
+    Ok(found)
+}
+
+/// Returns `path` as seen from the project's directory.
 pub(crate) fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_exceeds_its_number_is_reported_whole() {
+        let found = ["a".to_owned(), "b".to_owned()];
+        assert!(beyond(2, "things", &found).is_empty());
+        assert_eq!(beyond(1, "things", &found), ["2 things, 1 at most:", "a", "b"]);
+    }
+
+    #[test]
+    fn unfinished_work_is_reported() {
+        let text = format!("fn f() {{ {}) }}", ["to", "do!("].concat());
+        let source = Source::parse("crates/a/src/b.rs".into(), &text).unwrap();
+        assert!(unfinished(&[source])[0].starts_with("crates/a/src/b.rs:1: "));
+    }
 }

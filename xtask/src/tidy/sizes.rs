@@ -1,14 +1,11 @@
 //! Sizes of functions and files, and what the head of a crate says.
 
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result};
 use proc_macro2::Span;
 use syn::visit::Visit;
 
-use super::relative;
+use super::sources::{Source, is_test};
 
-const FUNCTION_LINES: usize = 70;
+pub(super) const FUNCTION_LINES: usize = 70;
 /// At most this share of functions may be longer, in per cent.
 const LONG_FUNCTIONS_PERCENT: usize = 2;
 const FILE_LINES: usize = 600;
@@ -51,46 +48,48 @@ impl<'ast> Visit<'ast> for Measure {
     }
 }
 
-fn is_test(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| match &attribute.meta {
-        syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string().contains("test"),
-        syn::Meta::Path(path) => path.is_ident("test"),
-        syn::Meta::NameValue(_) => false,
-    })
+/// Lengths of functions and files.
+pub(super) struct Sizes {
+    pub(super) functions: usize,
+    /// Functions of more than [`FUNCTION_LINES`] lines, with their places.
+    pub(super) long: Vec<String>,
+    pub(super) lines: usize,
+    pub(super) test_lines: usize,
+    pub(super) complaints: Vec<String>,
 }
 
-pub(super) fn check(root: &Path, sources: &[PathBuf]) -> Result<Vec<String>> {
-    let mut complaints = Vec::new();
-    let (mut functions, mut long) = (0, Vec::new());
-    for path in sources.iter().filter(|path| !is_test_file(path)) {
-        let text = std::fs::read_to_string(path)?;
-        let file = syn::parse_file(&text).with_context(|| format!("parsing {}", path.display()))?;
+/// Measures all source files.
+pub(super) fn check(sources: &[Source]) -> Sizes {
+    let mut sizes = Sizes { functions: 0, long: Vec::new(), lines: 0, test_lines: 0, complaints: Vec::new() };
+    for source in sources {
+        let all = source.text.lines().count();
+        if source.is_test {
+            sizes.test_lines += all;
+            continue;
+        }
         let mut measure = Measure::default();
-        measure.visit_file(&file);
-        let place = relative(root, path);
-        let lines = text.lines().count() - measure.test_lines;
+        measure.visit_file(&source.file);
+        let (place, lines) = (source.path.display(), all - measure.test_lines);
+        sizes.lines += lines;
+        sizes.test_lines += measure.test_lines;
         if lines > FILE_LINES {
-            complaints.push(format!("{place}: {lines} lines without tests: split it below {FILE_LINES}"));
+            sizes.complaints.push(format!("{place}: {lines} lines without tests: split it below {FILE_LINES}"));
         }
-        if path.ends_with("src/lib.rs") || path.ends_with("src/main.rs") {
-            complaints.extend(head(&place, &text));
+        if source.path.ends_with("src/lib.rs") || source.path.ends_with("src/main.rs") {
+            sizes.complaints.extend(head(&place.to_string(), &source.text));
         }
-        functions += measure.functions.len();
-        let too_long = measure.functions.into_iter().filter(|(_, _, lines)| *lines > FUNCTION_LINES);
-        long.extend(too_long.map(|(name, line, lines)| format!("{place}:{line}: `{name}` has {lines} lines")));
+        sizes.functions += measure.functions.len();
+        let long = measure.functions.into_iter().filter(|(_, _, lines)| *lines > FUNCTION_LINES);
+        sizes.long.extend(long.map(|(name, line, lines)| format!("{place}:{line}: `{name}` has {lines} lines")));
     }
-    if long.len() * 100 > functions * LONG_FUNCTIONS_PERCENT {
-        complaints.push(format!(
-            "{} of {functions} functions are longer than {FUNCTION_LINES} lines, more than {LONG_FUNCTIONS_PERCENT} %:",
-            long.len()
+    if sizes.long.len() * 100 > sizes.functions * LONG_FUNCTIONS_PERCENT {
+        let (long, all) = (sizes.long.len(), sizes.functions);
+        sizes.complaints.push(format!(
+            "{long} of {all} functions are longer than {FUNCTION_LINES} lines, more than {LONG_FUNCTIONS_PERCENT} %:"
         ));
-        complaints.append(&mut long);
+        sizes.complaints.extend(sizes.long.iter().cloned());
     }
-    Ok(complaints)
-}
-
-fn is_test_file(path: &Path) -> bool {
-    path.components().any(|part| part.as_os_str() == "tests") || path.file_name().is_some_and(|name| name == "tests.rs")
+    sizes
 }
 
 /// A crate's first words: what it is, why, and, for libraries, what it does not do.
@@ -100,4 +99,24 @@ fn head(place: &str, text: &str) -> Option<String> {
     (head.len() < HEAD_LINES || !says_not).then(|| {
         format!("{place}: open it with what the crate is, why, and what is *not* here ({HEAD_LINES} lines or more)")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaints(path: &str, text: &str) -> Vec<String> {
+        check(&[Source::parse(path.into(), text).unwrap()]).complaints
+    }
+
+    #[test]
+    fn long_files_and_functions_and_bare_heads_are_reported() {
+        let body = "    let x = 1;\n".repeat(FUNCTION_LINES);
+        let long = complaints("crates/a/src/b.rs", &format!("fn f() {{\n{body}}}\n"));
+        assert!(long[0].contains("1 of 1 functions") && long[1].contains("`f` has 72 lines"), "{long:?}");
+        let file = complaints("crates/a/src/b.rs", &"const X: u8 = 1;\n".repeat(FILE_LINES + 1));
+        assert!(file[0].contains("601 lines without tests"), "{file:?}");
+        assert!(complaints("crates/a/src/lib.rs", "//! A crate.\n")[0].contains("open it with"));
+        assert!(complaints("crates/a/tests/b.rs", &"const X: u8 = 1;\n".repeat(FILE_LINES + 1)).is_empty());
+    }
 }

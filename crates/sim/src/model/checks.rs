@@ -6,7 +6,7 @@ use units::Nanos;
 use volume::closed::{Load, predict};
 use volume::{Kind, Spec, System};
 
-use super::runner::buffered;
+use super::page_cache::buffered;
 use super::volumes::Volumes;
 
 /// Everything that is wrong with jobs and volumes that are each well formed.

@@ -2,6 +2,7 @@
 
 mod assumptions;
 mod checks;
+mod page_cache;
 mod placement;
 mod results;
 mod runner;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use drive::{Stop, Watch};
 use job::limits::Capacity;
-use job::{Diagnostic, Dialect, Engine, Job, OpenSync, Plan};
+use job::{Diagnostic, Dialect, Job, Plan};
 use meter::Meter;
 use record::{DiskUse, Host, Model};
 use runner::policy::{self, Storage};
@@ -16,14 +16,14 @@ use runner::{
 };
 use target::Target;
 use units::{Bytes, Nanos};
-use volume::pagecache::Advice;
 use volume::{Burst, System};
 use workload::Issuer;
 
+use super::page_cache::buffered;
 use super::placement::Placement;
 use super::volumes::{ReadFile, Volumes};
 use super::{assumptions, results};
-use crate::{Buffered, Clock, Seat, Virtual, World};
+use crate::{Clock, ModelClient, Virtual, World};
 
 /// Runs plans on modelled volumes: all workers of a stage in one loop, on a clock of type `C`.
 #[derive(Clone)]
@@ -220,7 +220,7 @@ struct Execution<'a, C> {
 #[derive(Default)]
 struct Ready {
     workers: Vec<drive::Worker>,
-    seats: Vec<Seat>,
+    clients: Vec<ModelClient>,
     logs: Vec<Option<Box<dyn WorkerLog>>>,
     numbers: Vec<usize>,
 }
@@ -261,8 +261,8 @@ impl<C: Clock + 'static> Execution<'_, C> {
                 finished.push(WorkerResult::not_started(worker.number, error));
             }
         }
-        let Ready { mut workers, seats, logs, numbers } = ready;
-        world.seat(seats);
+        let Ready { mut workers, clients, logs, numbers } = ready;
+        world.connect(clients);
         self.invalidate(&numbers, &workers, world);
         let (control, counters, virtual_time) = (self.control, self.counters, self.run.runner.host.is_none());
         let mut watch = Lookout {
@@ -328,7 +328,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.len());
         ready.workers.push(drive::Worker::new(issuer, Meter::new(meter), policy));
-        ready.seats.push(Seat {
+        ready.clients.push(ModelClient {
             depth: policy::depth(job),
             files: self.placement.places[worker.number].clone(),
             buffered: buffered(job),
@@ -336,17 +336,6 @@ impl<C: Clock + 'static> Execution<'_, C> {
         ready.numbers.push(worker.number);
         Ok(())
     }
-}
-
-/// Returns how a job uses the page cache of its machine; `None` where it bypasses the cache.
-pub(super) fn buffered(job: &Job) -> Option<Buffered> {
-    let engine = job.engine.engine;
-    let past = matches!(engine, Engine::Model | Engine::Null) || job.engine.direct && engine != Engine::Mmap;
-    (!past).then(|| Buffered {
-        blocking: !matches!(engine, Engine::IoUring | Engine::Posixaio),
-        durable: job.files.open_sync != OpenSync::None,
-        advice: if job.pattern.random { Advice::Random } else { Advice::Sequential },
-    })
 }
 
 /// Checks signals, and publishes counters, progress and log files while the loop runs.

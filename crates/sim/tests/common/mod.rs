@@ -4,7 +4,7 @@
 use drive::{Policy, Stop, Unwatched, Worker};
 use job::{Dialect, Job, Nowhere};
 use meter::{Meter, Summary};
-use sim::{Buffered, Place, Seat, Virtual, World};
+use sim::{Buffered, ModelClient, Place, Virtual, World};
 use units::{Bytes, Nanos};
 use volume::pagecache::{Advice, Counts, PageCache};
 use volume::{
@@ -43,19 +43,23 @@ impl Outcome {
 pub(crate) fn run(spec: &Spec, text: &str, seed: u64) -> Outcome {
     let plan = job::parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &Nowhere);
     let (plan, _) = plan.into_result().expect("the job is well formed");
-    let (mut workers, mut seats) = (Vec::new(), Vec::new());
+    let (mut workers, mut clients) = (Vec::new(), Vec::new());
     for job in &plan.jobs {
         for clone in 0..job.grouping.numjobs {
             let index = workers.len() as u32;
             let (worker, depth, files) = member(spec, job, workload::Worker { index, clone }, seed);
             workers.push(worker);
             let bytes = spec.size.get();
-            seats.push(Seat { depth, files: vec![Place { route: 0, base: 0, bytes }; files], buffered: buffered(job) });
+            clients.push(ModelClient {
+                depth,
+                files: vec![Place { route: 0, base: 0, bytes }; files],
+                buffered: buffered(job),
+            });
         }
     }
     let system = System::new(&[Attachment { spec: spec.clone(), volume: "volume".to_owned() }], seed);
     let mut world = World::new(system, Virtual::default());
-    world.seat(seats);
+    world.connect(clients);
     drive::drive(&mut workers, &mut world, &Stop::new(), &mut Unwatched);
     let ended = target::Target::now(&mut world);
     let summaries = workers.iter_mut().map(|worker| worker.meter_mut().finished()).collect();

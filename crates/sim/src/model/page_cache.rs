@@ -1,0 +1,17 @@
+//! Which jobs use the page cache of their machine.
+
+use job::{Engine, Job, OpenSync};
+use volume::pagecache::Advice;
+
+use crate::Buffered;
+
+/// Returns how a job uses the page cache of its machine; `None` where it bypasses the cache.
+pub(super) fn buffered(job: &Job) -> Option<Buffered> {
+    let engine = job.engine.engine;
+    let past = matches!(engine, Engine::Model | Engine::Null) || job.engine.direct && engine != Engine::Mmap;
+    (!past).then(|| Buffered {
+        blocking: !matches!(engine, Engine::IoUring | Engine::Posixaio),
+        durable: job.files.open_sync != OpenSync::None,
+        advice: if job.pattern.random { Advice::Random } else { Advice::Sequential },
+    })
+}

@@ -1,0 +1,226 @@
+//! Import circles between sibling modules.
+//!
+//! Siblings are the direct children of one module. One depends on another where anything below it names anything below the
+//! other, through `use` or a path, also through names that a parent re-exports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syn::visit::Visit;
+
+use super::sources::Source;
+
+/// Modules of a crate, by their paths: `["server", "budget"]`.
+type ModulePath = Vec<String>;
+
+/// What one module names.
+#[derive(Default)]
+struct Module {
+    /// Paths as they are written, from the crate's root, not resolved through re-exports.
+    named: Vec<Vec<String>>,
+    /// Names that `use` brings into the module, with where they come from.
+    imported: BTreeMap<String, Vec<String>>,
+}
+
+/// Returns the circles of each crate: groups of siblings that depend on each other, as `crate: a, b, c`.
+pub(super) fn find(sources: &[Source]) -> Vec<String> {
+    let mut crates: BTreeMap<&str, BTreeMap<ModulePath, Module>> = BTreeMap::new();
+    for source in sources.iter().filter(|source| !source.is_test) {
+        let Some((name, module)) = source.module() else { continue };
+        let mut names = Names { module: module.clone(), found: Module::default() };
+        names.visit_file(&source.file);
+        crates.entry(name).or_default().insert(module, names.found);
+    }
+    let of_crate = |(name, modules): (&&str, &BTreeMap<ModulePath, Module>)| -> Vec<String> {
+        circles(&edges(modules)).into_iter().map(|circle| format!("{name}: {}", circle.join(", "))).collect()
+    };
+    crates.iter().flat_map(of_crate).collect()
+}
+
+/// Collects the paths that a file names.
+struct Names {
+    module: ModulePath,
+    found: Module,
+}
+
+impl Names {
+    /// Returns a path from the crate's root; `None` for paths of other crates.
+    fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
+        let mut base = self.module.clone();
+        let mut rest = path;
+        match rest.first()?.as_str() {
+            "crate" => base.clear(),
+            "self" => {}
+            "super" => {
+                while rest.first().is_some_and(|part| part == "super") {
+                    base.pop()?;
+                    rest = &rest[1..];
+                }
+                return Some([base, rest.to_vec()].concat());
+            }
+            // A child, or a name of another crate: the caller keeps what turns out to be a module.
+            _ => return Some([base, rest.to_vec()].concat()),
+        }
+        Some([base, rest[1..].to_vec()].concat())
+    }
+
+    fn import(&mut self, prefix: &mut Vec<String>, tree: &syn::UseTree) {
+        match tree {
+            syn::UseTree::Path(path) => {
+                prefix.push(path.ident.to_string());
+                self.import(prefix, &path.tree);
+                prefix.pop();
+            }
+            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(prefix, tree)),
+            syn::UseTree::Name(name) => self.bring(prefix, &name.ident.to_string(), &name.ident.to_string()),
+            syn::UseTree::Rename(name) => self.bring(prefix, &name.ident.to_string(), &name.rename.to_string()),
+            syn::UseTree::Glob(_) => self.bring(prefix, "self", "*"),
+        }
+    }
+
+    fn bring(&mut self, prefix: &[String], name: &str, local: &str) {
+        let mut path = prefix.to_vec();
+        let mut local = local.to_owned();
+        if name == "self" {
+            local = if local == "self" { prefix.last().cloned().unwrap_or_default() } else { local };
+        } else {
+            path.push(name.to_owned());
+        }
+        if let Some(absolute) = self.absolute(&path) {
+            self.found.named.push(absolute.clone());
+            self.found.imported.insert(local, absolute);
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !super::sources::is_test(&item.attrs) {
+            syn::visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if item.leading_colon.is_none() {
+            self.import(&mut Vec::new(), &item.tree);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let parts: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        if parts.len() > 1
+            && path.leading_colon.is_none()
+            && let Some(absolute) = self.absolute(&parts)
+        {
+            self.found.named.push(absolute);
+        }
+        syn::visit::visit_path(self, path);
+    }
+}
+
+/// Returns for each pair of siblings whether the first depends on the second.
+fn edges(modules: &BTreeMap<ModulePath, Module>) -> BTreeMap<ModulePath, BTreeSet<ModulePath>> {
+    let mut edges: BTreeMap<ModulePath, BTreeSet<ModulePath>> = BTreeMap::new();
+    for (module, names) in modules {
+        for named in &names.named {
+            let Some(target) = resolve(modules, named, 0) else { continue };
+            let common = module.iter().zip(&target).take_while(|(a, b)| a == b).count();
+            // A module and its own parent or child are no siblings.
+            if common < module.len() && common < target.len() {
+                edges.entry(module[..=common].to_vec()).or_default().insert(target[..=common].to_vec());
+            }
+        }
+    }
+    edges
+}
+
+/// Returns the module in which the item that a path names is defined.
+fn resolve(modules: &BTreeMap<ModulePath, Module>, path: &[String], depth: usize) -> Option<ModulePath> {
+    const DEPTH_MAX: usize = 6;
+    let known = (0..=path.len()).rev().find(|length| modules.contains_key(&path[..*length]))?;
+    let module = &path[..known];
+    let Some(name) = path.get(known) else { return Some(module.to_vec()) };
+    let imported =
+        modules[module].imported.get(name).filter(|target| depth < DEPTH_MAX && target[..] != path[..=known]);
+    match imported {
+        Some(target) => resolve(modules, target, depth + 1).or_else(|| Some(module.to_vec())),
+        // The name of another crate, written without `crate::`, is no item of the module.
+        None if known == 0 && path.len() > 1 => None,
+        None => Some(module.to_vec()),
+    }
+}
+
+/// Returns the strongly connected components of more than one module.
+fn circles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<String>> {
+    let reachable = |from: &ModulePath| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = next.pop() {
+            for target in edges.get(module).into_iter().flatten() {
+                if seen.insert(target) {
+                    next.push(target);
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
+        edges.keys().map(|module| (module, reachable(module))).collect();
+    let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
+    for (module, targets) in &reached {
+        let circle: Vec<String> = targets
+            .iter()
+            .filter(|target| reached.get(**target).is_some_and(|back| back.contains(*module)))
+            .map(|target| target.join("::"))
+            .collect();
+        if circle.len() > 1 {
+            circles.insert(circle);
+        }
+    }
+    circles.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let sources: Vec<Source> =
+            files.iter().map(|(path, text)| Source::parse(format!("crates/{path}").into(), text).unwrap()).collect();
+        find(&sources)
+    }
+
+    #[test]
+    fn siblings_that_name_each_other_are_a_circle() {
+        let a = ("x/src/a.rs", "use crate::b::B; pub struct A;");
+        assert_eq!(found(&[("x/src/lib.rs", ""), a, ("x/src/b.rs", "pub struct B(super::a::A);")]), ["x: a, b"]);
+        assert!(found(&[("x/src/lib.rs", ""), a, ("x/src/b.rs", "pub struct B;")]).is_empty());
+    }
+
+    #[test]
+    fn a_circle_through_names_that_the_root_re_exports_is_found() {
+        let root = ("x/src/lib.rs", "mod a; mod b; pub use a::A; pub use b::B;");
+        let files = [root, ("x/src/a.rs", "use crate::B;"), ("x/src/b.rs", "use crate::A;")];
+        assert_eq!(found(&files), ["x: a, b"]);
+    }
+
+    #[test]
+    fn parents_and_children_tests_and_other_crates_are_none() {
+        let files = [
+            ("x/src/lib.rs", "mod a; use a::A;"),
+            ("x/src/a/mod.rs", "mod b; use b::B; pub struct A;"),
+            ("x/src/a/b.rs", "use super::A; use other::thing; pub struct B;"),
+            ("x/src/other.rs", "#[cfg(test)] mod tests { use crate::a::A; }"),
+        ];
+        assert!(found(&files).is_empty(), "{:?}", found(&files));
+    }
+
+    #[test]
+    fn children_of_siblings_count_for_them() {
+        let files = [
+            ("x/src/lib.rs", ""),
+            ("x/src/a/mod.rs", ""),
+            ("x/src/a/deep.rs", "use crate::b::B;"),
+            ("x/src/b.rs", "fn f() { crate::a::deep::g() }"),
+        ];
+        assert_eq!(found(&files), ["x: a, b"]);
+    }
+}
