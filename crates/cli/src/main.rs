@@ -49,7 +49,6 @@ mod suite;
 mod sweep;
 mod terminal;
 mod trial;
-mod words;
 
 use std::ffi::OsString;
 use std::panic::catch_unwind;

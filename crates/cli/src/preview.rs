@@ -6,12 +6,11 @@ use std::path::Path;
 use device::{device_state, growth};
 use drive::{Failure, FailureCause};
 use job::{BlockSizes, Direction, Engine, Job, Plan, Size};
+use report::escape;
 use runner::policy::{depth, longest};
 use runner::{AttachedVolume, FileGrowth, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
 use workload::{OpKind, Operations};
-
-use crate::words::shell_word;
 
 /// Error numbers of Linux.
 const EPERM: i32 = 1;
@@ -222,7 +221,7 @@ pub(crate) fn files_left(preview: &Preview<'_>) -> Option<String> {
 /// Returns a path as a word of a shell command: a leading dash is no option.
 fn word(path: &Path) -> String {
     let path = path.to_string_lossy();
-    shell_word(&if path.starts_with('-') { format!("./{path}") } else { path.into_owned() })
+    escape::shell(&if path.starts_with('-') { format!("./{path}") } else { path.into_owned() })
 }
 
 fn duration(job: &Job) -> String {

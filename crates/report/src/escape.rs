@@ -51,6 +51,17 @@ pub fn csv(text: &str) -> String {
     if quote { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }
 }
 
+/// Quotes a word for a POSIX shell, where it needs quotes.
+#[must_use]
+pub fn shell(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=+@,%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 /// Text in Markdown, in a cell of a table too, in which nothing is markup, a link or HTML.
 #[must_use]
 pub fn markdown(text: &str) -> String {

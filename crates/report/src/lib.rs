@@ -32,6 +32,7 @@ pub mod suite;
 pub mod sweep;
 mod tables;
 mod text;
+pub mod volume_terms;
 mod words;
 
 pub use doctor::{Diagnosis, doctor_checks, doctor_json, doctor_markdown, doctor_text};

@@ -1,13 +1,16 @@
 //! One volume, for people.
 
+use report::volume_terms::amount;
 use report::{Sheet, Style};
 use units::{Bytes, Nanos, grouped, significant};
 use volume::catalogue::{COMMON_KEYS, Origin, Resolved};
-use volume::{Behaviour, Burst, Counted, Jitter, Kind, Law, Limit, Scope, Source, names_machine};
+use volume::{
+    Behaviour, Burst, Counted, Jitter, Kind, Law, Limit, Scope, Source, cited, cited_jitter, cited_merging,
+    names_machine,
+};
 
 use super::answer::{Answer, Row};
 use super::question::Question;
-use crate::words::{self, amount, cited};
 
 /// Everything that is known, in lines that fit.
 pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>, style: Style) -> String {
@@ -81,7 +84,7 @@ impl Page {
         let differ = known.len() > 1;
         for (jitter, names) in known {
             let whose = if differ { names.join(", ") } else { "limits without a bucket".to_owned() };
-            let text = format!("{whose} admit operations up to {} ahead of an even schedule", words::jitter(jitter));
+            let text = format!("{whose} admit operations up to {} ahead of an even schedule", cited_jitter(jitter));
             self.sheet.wrapped("  ", &text);
         }
     }
@@ -162,15 +165,15 @@ impl Page {
 
     fn price(&mut self, volume: &Resolved) {
         let Some(price) = &volume.spec.price else { return };
-        let amount = amount(price.per_month);
+        let month = amount(price.per_month);
         // A price that is one number is said already.
         let rule = match price.rule.split_once(" (") {
-            Some((rule, note)) if rule == amount => format!(" ({note}"),
-            None if price.rule == amount => String::new(),
+            Some((rule, note)) if rule == month => format!(" ({note}"),
+            None if price.rule == month => String::new(),
             _ => format!(" = {}", price.rule),
         };
-        let amount = format!("{amount} {} a month{rule}", price.currency);
-        self.sheet.wrapped("Price    ", &amount);
+        let month = format!("{month} {} a month{rule}", price.currency);
+        self.sheet.wrapped("Price    ", &month);
         let parts = [
             (price.parts.capacity, "capacity"),
             (price.parts.iops, "IOPS"),
@@ -188,7 +191,7 @@ impl Page {
         self.source("         ", &price.source);
         for other in volume.about.prices.iter().map(|regional| &regional.price).filter(|other| *other != price) {
             let region = other.region.as_deref().unwrap_or_default();
-            let amount = crate::words::amount(other.per_month);
+            let amount = amount(other.per_month);
             self.sheet.wrapped("         ", &format!("{region}: {amount} {} a month = {}", other.currency, other.rule));
             self.source("         ", &other.source);
         }
@@ -222,7 +225,7 @@ fn bucket(limit: &Limit) -> Option<String> {
 fn merged(limit: &Limit) -> Option<String> {
     let Counted::Operations { merged_from: Some(least), .. } = limit.counted else { return None };
     let from = if least > 0 { format!(" of {} and more", Bytes::new(u64::from(least))) } else { String::new() };
-    Some(format!("merges sequential operations{from}: {}", words::merging(limit.merging.as_ref()?)))
+    Some(format!("merges sequential operations{from}: {}", cited_merging(limit.merging.as_ref()?)))
 }
 
 /// `10,000 IOPS, 39.1 MiB/s, 41 MB/s`.

@@ -4,7 +4,7 @@ use plan::{Candidate, Failure, Money, Need, Requirement, WithAndWithout};
 use units::{Bytes, Nanos, count, grouped, significant};
 use volume::catalogue::Origin;
 
-use crate::words::{self, amount};
+use report::volume_terms::amount;
 
 /// `141.92 USD a month`, and of another currency `4.75 EUR = 5.59 USD a month`.
 pub(super) fn price(money: &Money) -> String {
@@ -86,7 +86,8 @@ pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
         Some(format!("{name} {}, without jitter {}{missed}", time(with), time(without)))
     };
     let said: Vec<String> = bounds.into_iter().filter_map(differs).collect();
-    let how = format!("{} admits operations up to {} ahead of schedule", effect.limit, words::jitter(&effect.jitter));
+    let how =
+        format!("{} admits operations up to {} ahead of schedule", effect.limit, volume::cited_jitter(&effect.jitter));
     let source = if effect.is_simulated { "simulated" } else { "by formula" };
     Some(format!("{how}: {} ({source})", said.join("; ")))
 }
@@ -95,7 +96,7 @@ pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
 pub(super) fn merging(candidate: &Candidate) -> Option<String> {
     let effect = candidate.merging.as_ref()?;
     let each = format!("{} sustains {} IOPS where each operation counts", effect.limit, whole(effect.iops));
-    Some(format!("{each}; sequential ones are merged ({})", words::merging(&effect.merging)))
+    Some(format!("{each}; sequential ones are merged ({})", volume::cited_merging(&effect.merging)))
 }
 
 /// The machine that was named, with the need or with the volume.

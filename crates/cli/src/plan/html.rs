@@ -2,12 +2,12 @@
 
 use plan::Candidate;
 use report::html::{Block, Document, Part};
+use report::volume_terms::amount;
 
 use super::Answer;
 use super::figures::{self, holds, limit, provisioned, size, time, wanted};
 use super::page::{arithmetic, foreign};
 use super::picture;
-use crate::words::amount;
 
 /// The page.
 pub(super) fn page(answer: &Answer) -> String {

@@ -1,12 +1,13 @@
 //! A plan for people at a terminal.
 
 use plan::{Candidate, Need};
+use report::volume_terms::amount;
 use report::{Sheet, Style};
 use units::{grouped, significant};
+use volume::cited;
 
 use super::Answer;
 use super::figures::{self, holds, limit, name, price, provisioned, size, split, time, wanted, whole};
-use crate::words::{amount, cited};
 
 /// How many volumes a reason for refusal names without `--explain`.
 const NAMED: usize = 6;

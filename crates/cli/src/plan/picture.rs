@@ -2,10 +2,10 @@
 
 use plan::Candidate;
 use report::chart::{Axis, Frame, STYLE, Scale, Svg};
+use report::volume_terms::amount;
 
 use super::Answer;
 use super::figures::{time, wanted};
-use crate::words::amount;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 520.0;

@@ -2,12 +2,12 @@
 
 use plan::{Candidate, Failure};
 use report::escape;
+use report::volume_terms::amount;
 use serde_json::{Value, json};
 
 use super::Answer;
 use super::figures::{self, holds, limit, name, time, wanted};
 use super::page::{arithmetic, foreign};
-use crate::words::amount;
 
 /// A table of all that meet the need, and of those that do not with the reason.
 pub(super) fn markdown(answer: &Answer) -> String {

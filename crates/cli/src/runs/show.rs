@@ -2,6 +2,7 @@
 
 use analyse::analyse;
 use record::{Device, Environment, Ground, Run};
+use report::escape;
 use report::{Sheet, Style};
 use serde::Serialize;
 use store::{Entry, Loaded};
@@ -10,7 +11,6 @@ use units::{Bytes, grouped};
 use super::list::Listed;
 use crate::keep;
 use crate::recall::Recalled;
-use crate::words::shell_word;
 
 /// Where values begin.
 const INDENT: usize = 16;
@@ -116,7 +116,7 @@ fn repetition(run: &Run) -> String {
 
 /// Words as a shell takes them.
 fn quoted(words: &[String]) -> String {
-    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+    words.iter().map(|word| escape::shell(word)).collect::<Vec<_>>().join(" ")
 }
 
 #[derive(Serialize)]

@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use report::escape;
 use units::Bytes;
 
 use super::figures::Known;
 use super::places::Open;
 use super::scene::Beside;
-use crate::words::shell_word;
 
 /// All of it.
 pub(super) fn hints(
@@ -33,7 +33,7 @@ pub(super) fn hints(
             line(&mut text, program, &command);
         }
     }
-    let word = |path: &Path| shell_word(&path.display().to_string());
+    let word = |path: &Path| escape::shell(&path.display().to_string());
     line(&mut text, "statistics", &format!("fathom serve --stats {}", word(sockets.statistics)));
     if let Some(control) = sockets.control {
         line(&mut text, "control", &format!("fathom serve control {} show", word(control)));
@@ -54,7 +54,7 @@ fn commands(known: &Known, place: &Open) -> Vec<(&'static str, String)> {
     let uri = known.uris.first().map_or("", String::as_str);
     // Where the authority is that has signed, only the user knows; fio does not let an address say it.
     let trusting = if encrypted { format!("{uri}?tls-certificates=DIRECTORY") } else { uri.to_owned() };
-    let (uri, trusting) = (shell_word(uri), shell_word(&trusting));
+    let (uri, trusting) = (escape::shell(uri), escape::shell(&trusting));
     let size = known.size_bytes.min(Bytes::GIB);
     let fio = format!(
         "fio --name=test --ioengine=nbd --uri={uri} --rw=randread --bs=4k --iodepth=16 --size={size} --thread \
@@ -72,9 +72,9 @@ fn commands(known: &Known, place: &Open) -> Vec<(&'static str, String)> {
 /// How the kernel becomes a client.
 fn kernels(known: &Known, place: &Open) -> String {
     let server = match place {
-        Open::Unix(path) => format!("-unix {}", shell_word(&path.display().to_string())),
+        Open::Unix(path) => format!("-unix {}", escape::shell(&path.display().to_string())),
         Open::Tcp { address, .. } => format!("{} {}", address.ip(), address.port()),
     };
-    let name = if known.name.is_empty() { String::new() } else { format!(" -N {}", shell_word(&known.name)) };
+    let name = if known.name.is_empty() { String::new() } else { format!(" -N {}", escape::shell(&known.name)) };
     format!("nbd-client {server} /dev/nbd0{name}")
 }

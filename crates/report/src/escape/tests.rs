@@ -153,3 +153,11 @@ fn a_label_ends_at_its_quote() {
         assert!(!escaped);
     });
 }
+
+#[test]
+fn shell_words_are_quoted_where_needed() {
+    assert_eq!(shell("/run/a.sock"), "/run/a.sock");
+    assert_eq!(shell("nbd+unix:///?socket=/a"), "'nbd+unix:///?socket=/a'");
+    assert_eq!(shell("it's"), r"'it'\''s'");
+    assert_eq!(shell(""), "''");
+}

@@ -1,0 +1,20 @@
+//! Prices of modelled volumes, printed alike in every report.
+
+use units::grouped;
+
+/// Formats an amount of money with two decimals: `1,234.50`.
+#[must_use]
+pub fn amount(value: f64) -> String {
+    let cents = (value * 100.0).round() as u64;
+    format!("{}.{:02}", grouped(cents / 100), cents % 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_groups_and_cents() {
+        assert_eq!([0.0, 9.999, 1234.5].map(amount), ["0.00", "10.00", "1,234.50"]);
+    }
+}
