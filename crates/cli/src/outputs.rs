@@ -8,11 +8,11 @@ use engine::gate::ResultFile;
 use record::Run;
 use report::fio::{self, Options};
 use report::html::{Shown, Subject};
+use report::plan::PlanReport;
 use report::{Diagnosis, Explained, GridPoint, Repeats, Style};
 
 use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
-use crate::plan::Answer;
 use crate::serve::Served;
 use crate::terminal::{Terminal, tell, why};
 
@@ -235,14 +235,14 @@ impl Output {
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_plan(&mut self, answer: &Answer, explain: bool) -> Result<(), String> {
+    pub(crate) fn write_plan(&mut self, plan: &PlanReport, explain: bool) -> Result<(), String> {
         let text = match self.kind {
-            Kind::Svg => answer.svg(),
-            Kind::Html => answer.html(),
-            Kind::Csv => answer.csv(),
-            Kind::Json => answer.json(),
-            Kind::Markdown => answer.markdown(),
-            _ => answer.text(explain),
+            Kind::Svg => plan.svg(),
+            Kind::Html => plan.html(),
+            Kind::Csv => plan.csv(),
+            Kind::Json => plan.json(),
+            Kind::Markdown => plan.markdown(),
+            _ => plan.text(IN_FILES, explain),
         };
         self.put(&text)
     }

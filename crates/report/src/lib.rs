@@ -24,6 +24,7 @@ mod logs;
 mod openmetrics;
 mod own;
 mod paint;
+pub mod plan;
 pub mod progress;
 mod repeats;
 mod sheet;

@@ -25,7 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("store", &["record"]),
     ("analyse", &["units", "record"]),
     ("plan", &["units", "volume"]),
-    ("report", &["units", "record", "analyse", "volume"]),
+    ("report", &["units", "record", "analyse", "volume", "plan"]),
     ("live", &["units", "job", "meter", "volume", "record", "report", "runner"]),
     (
         "cli",

@@ -1,20 +1,16 @@
 //! `fathom plan`: which volume for this load, at what price.
 //!
-//! The search is in the room `plan`; here its needs are read, its candidates simulated and its answers told.
+//! `plan` searches and `report::plan` renders; this module reads the need and simulates the candidates.
 
 pub(crate) mod args;
 mod ask;
-mod figures;
-mod html;
-mod page;
-mod picture;
-mod tables;
 mod verify;
 
 use std::time::Duration;
 
 use args::{PlanFormat, PlanOptions};
-use plan::{Candidate, Laws, Need, Ranking};
+use plan::{Laws, Need};
+use report::plan::PlanReport;
 
 use crate::exit::Exit;
 use crate::outputs::{self, OF_A_PLAN, Output};
@@ -23,44 +19,27 @@ use crate::runners;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 
-/// Everything that is told.
-pub(crate) struct Answer {
-    need: Need,
-    /// How the need came about.
-    lines: Vec<String>,
-    candidates: Vec<Candidate>,
-    ranking: Ranking,
-    /// The cheapest for twice the rate.
-    next: Option<Candidate>,
-    /// What meets the need without headroom, where nothing does with it.
-    without_headroom: Option<Candidate>,
-    /// Machines for the best, the fastest and the next, as far as none was named.
-    machines: Vec<(usize, Vec<String>)>,
-    seed: u64,
-    /// Whether simulations were made.
-    simulated: bool,
-}
-
-/// Reads, searches, simulates, tells. An impossible need is an answer as well: it is no failure of the command.
+/// Plans for the need that the options state. A need that no volume meets is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     let question = ask::read(options).map_err(|problems| Refusal::Jobs(problems).told())?;
     let mut files = Output::open(&options.output, OF_A_PLAN).map_err(|problem| Exit::usage(&problem))?;
     let signals = Signals::listen()?.with_grace(Duration::ZERO);
-    let answer = answer(question, options, &signals);
+    let report = search(question, options, &signals);
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
     let text = match options.format {
-        PlanFormat::Text => page::text(&answer, Terminal::stdout().style(), options.explain),
-        PlanFormat::Md => tables::markdown(&answer),
-        PlanFormat::Csv => tables::csv(&answer),
-        PlanFormat::Json => tables::json(&answer),
+        PlanFormat::Text => report.text(Terminal::stdout().style(), options.explain),
+        PlanFormat::Md => report.markdown(),
+        PlanFormat::Csv => report.csv(),
+        PlanFormat::Json => report.json(),
     };
-    Ok(outputs::deliver_and_say(&mut files, &text, |file| file.write_plan(&answer, options.explain)))
+    Ok(outputs::deliver_and_say(&mut files, &text, |file| file.write_plan(&report, options.explain)))
 }
 
-fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> Answer {
+/// Ranks all volumes for the need, and looks for the next step.
+fn search(question: ask::Question, options: &PlanOptions, signals: &Signals) -> PlanReport {
     let ask::Question { need, lines } = question;
     let mut laws = Laws::default();
     let seed = options.seed.unwrap_or(1);
@@ -74,8 +53,8 @@ fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> 
     for index in &ranking.meeting {
         plan::simulate_jitter(&need, &mut candidates[*index], &mut simulate);
     }
-    let next = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
-        // What twice as much costs is worth knowing, whatever the budget of today is.
+    let next_step = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
+        // The budget applies to the need of today, not to twice of it.
         let twice = Need { budget: None, ..need.times(2.0) };
         plan::best(&twice, &mut laws, &mut simulate)
     });
@@ -84,60 +63,29 @@ fn answer(question: ask::Question, options: &PlanOptions, signals: &Signals) -> 
         plan::best(&tight, &mut laws, &mut simulate)
     });
     let first = ranking.meeting.first().copied();
-    let told = [ranking.best.or(first), ranking.fastest];
+    let described = [ranking.best.or(first), ranking.fastest];
     let mut machines: Vec<(usize, Vec<String>)> = Vec::new();
-    for index in told.into_iter().flatten() {
+    for index in described.into_iter().flatten() {
         if !machines.iter().any(|(known, _)| *known == index) {
             machines.push((index, plan::machines(&candidates[index], &need, &mut laws)));
         }
     }
-    let simulated = !options.no_simulation;
-    Answer {
+    PlanReport {
         need,
-        lines,
+        derivation: lines,
         candidates,
         ranking,
-        next: next.flatten(),
+        next_step: next_step.flatten(),
         without_headroom: without_headroom.flatten(),
         machines,
         seed,
-        simulated,
-    }
-}
-
-impl Answer {
-    /// As a file of this ending has it.
-    pub(crate) fn markdown(&self) -> String {
-        tables::markdown(self)
-    }
-
-    pub(crate) fn csv(&self) -> String {
-        tables::csv(self)
-    }
-
-    pub(crate) fn json(&self) -> String {
-        tables::json(self)
-    }
-
-    pub(crate) fn html(&self) -> String {
-        html::page(self)
-    }
-
-    pub(crate) fn svg(&self) -> String {
-        picture::svg(self)
-    }
-
-    pub(crate) fn text(&self, explain: bool) -> String {
-        page::text(self, outputs::IN_FILES, explain)
-    }
-
-    fn machines_of(&self, index: usize) -> &[String] {
-        self.machines.iter().find(|(known, _)| *known == index).map_or(&[], |(_, machines)| machines)
+        is_simulated: !options.no_simulation,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use plan::Candidate;
     use units::random::Random;
 
     use super::*;

@@ -1,39 +1,54 @@
 //! A plan as Markdown, CSV and JSON.
 
 use plan::{Candidate, Failure};
-use report::escape;
-use report::volume_terms::amount;
 use serde_json::{Value, json};
 
-use super::Answer;
+use super::PlanReport;
+use super::arithmetic::arithmetic;
 use super::figures::{self, holds, limit, name, time, wanted};
-use super::page::{arithmetic, foreign};
+use crate::escape;
+use crate::volume_terms::amount;
 
-/// A table of all that meet the need, and of those that do not with the reason.
-pub(super) fn markdown(answer: &Answer) -> String {
-    let ranking = &answer.ranking;
-    let mut out = format!("# Plan\n\n{}\n", wanted(&answer.need));
-    let said = || answer.lines.iter().cloned().chain(figures::headroom(&answer.need)).chain(foreign(answer));
-    said().for_each(|line| out.push_str(&format!("\n* {line}")));
-    if said().next().is_some() {
+/// Returns a table of the volumes that meet the need, and one of those that do not with the reasons.
+pub(super) fn markdown(plan: &PlanReport) -> String {
+    let ranking = &plan.ranking;
+    let mut out = format!("# Plan\n\n{}\n", wanted(&plan.need));
+    plan.remarks().for_each(|line| out.push_str(&format!("\n* {line}")));
+    if plan.remarks().next().is_some() {
         out.push('\n');
     }
     if let Some(best) = ranking.best {
-        out.push_str(&format!("\n**Best**: {}\n", escape::markdown_code(&answer.candidates[best].spec.name)));
+        out.push_str(&format!("\n**Best**: {}\n", escape::markdown_code(&plan.candidates[best].spec.name)));
     }
-    if let Some(next) = &answer.next {
+    if let Some(next) = &plan.next_step {
         out.push_str(&format!("\n**Next step**, for twice as much: {}\n", escape::markdown_code(&next.spec.name)));
     }
-    if !ranking.meeting.is_empty() {
-        out.push_str("\n| volume | price a month | where, when | latency | basis | ");
-        let percentile = answer.need.percentile.map(|_| figures::percentile_name(&answer.need));
-        percentile.iter().for_each(|name| out.push_str(&format!("{name} | ")));
-        out.push_str("in flight | limit |\n|---|--:|---|--:|---|");
-        percentile.iter().for_each(|_| out.push_str("--:|"));
-        out.push_str("--:|---|\n");
+    out.push_str(&if ranking.meeting.is_empty() { impossible(plan) } else { meeting(plan) });
+    if !ranking.missing.is_empty() {
+        out.push_str("\n| not enough | volumes |\n|---|---|\n");
     }
-    for index in &ranking.meeting {
-        let candidate = &answer.candidates[*index];
+    for group in figures::refused(plan.missing()) {
+        let (reason, volumes) = (escape::markdown(&group.reason), escape::markdown(&group.volumes.join(", ")));
+        out.push_str(&format!("| {reason} | {volumes} |\n"));
+    }
+    out.push('\n');
+    figures::scope(&plan.need, &plan.candidates).iter().for_each(|line| out.push_str(&format!("{line}\n\n")));
+    out.push_str("\n```text");
+    arithmetic(plan).iter().for_each(|line| out.push_str(&format!("{line}\n")));
+    out.push_str("```\n");
+    out
+}
+
+/// The Markdown table of the volumes that meet the need.
+fn meeting(plan: &PlanReport) -> String {
+    let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need));
+    let (name, rule) = percentile.map_or_else(Default::default, |name| (format!("{name} | "), "--:|"));
+    let mut out = format!(
+        "\n| volume | price a month | where, when | latency | basis | {name}in flight | limit |\n\
+         |---|--:|---|--:|---|{rule}--:|---|\n"
+    );
+    for index in &plan.ranking.meeting {
+        let candidate = &plan.candidates[*index];
         let (month, there) = match &candidate.price {
             Some(money) => {
                 let own = figures::own_currency(money).map_or_else(String::new, |own| format!(" ({own})"));
@@ -43,9 +58,10 @@ pub(super) fn markdown(answer: &Answer) -> String {
         };
         let month =
             if candidate.price.is_some() && candidate.known_price().is_none() { format!("> {month}") } else { month };
-        let front = if ranking.front.contains(index) { " *" } else { "" };
+        let front = if plan.ranking.front.contains(index) { " *" } else { "" };
         let cell = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-        let percentile = answer.need.percentile.map(|_| format!("{} | ", cell(candidate.percentile_secs.map(time))));
+        let percentile = percentile.map(|_| format!("{} | ", cell(candidate.percentile_secs.map(time))));
+        let limits = std::iter::once(limit(candidate)).chain(figures::in_short(candidate, &plan.need));
         out.push_str(&format!(
             "| {}{front} | {month} | {there} | {} | {} | {}{} | {} |\n",
             escape::markdown_code(&candidate.spec.name),
@@ -53,54 +69,38 @@ pub(super) fn markdown(answer: &Answer) -> String {
             candidate.about.latency_basis.name(),
             percentile.unwrap_or_default(),
             cell(candidate.in_flight.map(figures::depth)),
-            std::iter::once(limit(candidate))
-                .chain(figures::in_short(candidate, &answer.need))
-                .collect::<Vec<_>>()
-                .join("; ")
+            limits.collect::<Vec<_>>().join("; ")
         ));
     }
-    if ranking.meeting.is_empty() {
-        out.push_str("\nNothing in the catalogue meets this need.\n");
-        for nearest in &ranking.impossible {
-            let candidate = &answer.candidates[nearest.candidate];
-            let failure = &nearest.failure;
-            out.push_str(&format!(
-                "\n* {}: no volume has it; the nearest is {}, {}",
-                name(failure.requirement),
-                escape::markdown_code(&candidate.spec.name),
-                escape::markdown(&figures::failure(failure))
-            ));
-        }
-        out.push('\n');
-    }
-    if !ranking.missing.is_empty() {
-        out.push_str("\n| not enough | volumes |\n|---|---|\n");
-    }
-    for group in figures::refused(ranking.missing.iter().map(|index| &answer.candidates[*index])) {
-        out.push_str(&format!(
-            "| {} | {} |\n",
-            escape::markdown(&group.reason),
-            escape::markdown(&group.volumes.join(", "))
-        ));
-    }
-    out.push('\n');
-    figures::scope(&answer.need, &answer.candidates).iter().for_each(|line| out.push_str(&format!("{line}\n\n")));
-    out.push_str("\n```text");
-    arithmetic(answer).iter().for_each(|line| out.push_str(&format!("{line}\n")));
-    out.push_str("```\n");
     out
 }
 
-/// One line for each candidate. Units are in the names of columns; what is not known is empty.
-pub(super) fn csv(answer: &Answer) -> String {
+/// The requirements that no volume meets, in Markdown.
+fn impossible(plan: &PlanReport) -> String {
+    let mut out = "\nNothing in the catalogue meets this need.\n".to_owned();
+    for nearest in &plan.ranking.impossible {
+        let candidate = &plan.candidates[nearest.candidate];
+        out.push_str(&format!(
+            "\n* {}: no volume has it; the nearest is {}, {}",
+            name(nearest.failure.requirement),
+            escape::markdown_code(&candidate.spec.name),
+            escape::markdown(&figures::failure(&nearest.failure))
+        ));
+    }
+    out.push('\n');
+    out
+}
+
+/// Returns a line for each candidate. Column names contain the units; unknown values are empty.
+pub(super) fn csv(plan: &PlanReport) -> String {
     let mut out = String::from(
         "volume,meets,front,size_bytes,currency,price_per_month,capacity_price,iops_price,throughput_price,\
          performance_price,price_complete,region,price_date,price_per_iops,price_per_mibps,limit,limit_iops,headroom,\
          wanted_iops,block_bytes,latency_ns,percentile_ns,in_flight,iops_per_gb,cpus,confirmed,why_not,\
          usd_per_month,latency_basis,percentile_without_jitter_ns,latency_without_jitter_ns,unknown_machine_limits\n",
     );
-    for index in answer.ranking.meeting.iter().chain(&answer.ranking.missing) {
-        let candidate = &answer.candidates[*index];
+    for index in plan.ranking.meeting.iter().chain(&plan.ranking.missing) {
+        let candidate = &plan.candidates[*index];
         let number = |value: Option<f64>| {
             value.filter(|value| value.is_finite()).map_or_else(String::new, |value| format!("{value:.6}"))
         };
@@ -112,7 +112,7 @@ pub(super) fn csv(answer: &Answer) -> String {
         let fields = [
             escape::csv(&candidate.spec.name),
             candidate.meets().to_string(),
-            answer.ranking.front.contains(index).to_string(),
+            plan.ranking.front.contains(index).to_string(),
             candidate.spec.size.get().to_string(),
             text(money.map(|money| money.currency.as_str())),
             number(money.map(|money| money.per_month)),
@@ -149,32 +149,32 @@ pub(super) fn csv(answer: &Answer) -> String {
     out
 }
 
-/// The version of the document's layout.
+/// Version of the JSON layout.
 const SCHEMA: u32 = 1;
 
-/// One document.
-pub(super) fn json(answer: &Answer) -> String {
-    let ranking = &answer.ranking;
+/// Returns one JSON document.
+pub(super) fn json(plan: &PlanReport) -> String {
+    let ranking = &plan.ranking;
     let names = |indices: &[usize]| -> Vec<&str> {
-        indices.iter().map(|index| answer.candidates[*index].spec.name.as_str()).collect()
+        indices.iter().map(|index| plan.candidates[*index].spec.name.as_str()).collect()
     };
-    let one = |index: Option<usize>| index.map(|index| answer.candidates[index].spec.name.as_str());
+    let one = |index: Option<usize>| index.map(|index| plan.candidates[index].spec.name.as_str());
     let of = |indices: &[usize]| -> Vec<Value> {
-        indices.iter().map(|index| candidate(answer, *index, &answer.candidates[*index])).collect()
+        indices.iter().map(|index| candidate(plan, *index, &plan.candidates[*index])).collect()
     };
     let impossible: Vec<Value> = ranking
         .impossible
         .iter()
         .map(|nearest| {
-            let volume = &answer.candidates[nearest.candidate].spec.name;
+            let volume = &plan.candidates[nearest.candidate].spec.name;
             json!({ "failure": failure(&nearest.failure), "nearest": volume })
         })
         .collect();
-    let need = &answer.need;
+    let need = &plan.need;
     let document = json!({
         "fathom_plan": SCHEMA,
         "version": env!("CARGO_PKG_VERSION"),
-        "seed": answer.seed,
+        "seed": plan.seed,
         "need": {
             "iops": need.iops, "bytes_per_sec": need.bytes_per_sec, "block_bytes": need.block,
             "read_share": need.read_share, "sequential": need.sequential, "capacity_bytes": need.capacity,
@@ -182,7 +182,7 @@ pub(super) fn json(answer: &Answer) -> String {
             "percentile": need.percentile.map(|(share, bound)| json!({ "share": share, "ns": bound.get() })),
             "machines": need.machines, "shared": need.shared, "scratch": need.scratch, "vcpus": need.vcpus,
             "machine": need.machine, "volumes": need.volumes, "region": need.region, "budget_usd": need.budget,
-            "growth_per_year": need.growth, "headroom": need.headroom, "arithmetic": answer.lines,
+            "growth_per_year": need.growth, "headroom": need.headroom, "arithmetic": plan.derivation,
         },
         "exchange": {
             "usd_per_eur": need.exchange.usd_per_eur, "title": need.exchange.source.title,
@@ -193,9 +193,9 @@ pub(super) fn json(answer: &Answer) -> String {
         "fastest": one(ranking.fastest),
         "best_of_known_latency": one(ranking.known_best),
         "fastest_of_known_latency": one(ranking.known_fastest),
-        "without_headroom": answer.without_headroom.as_ref().map(|tight| &tight.spec.name),
+        "without_headroom": plan.without_headroom.as_ref().map(|tight| &tight.spec.name),
         "front": names(&ranking.front),
-        "next_step": answer.next.as_ref().map(|next| json!({
+        "next_step": plan.next_step.as_ref().map(|next| json!({
             "volume": next.spec.name,
             "price_per_month": next.known_price().map(|money| money.per_month),
             "currency": next.known_price().map(|money| &money.currency),
@@ -218,7 +218,7 @@ fn failure(failure: &Failure) -> Value {
     })
 }
 
-fn candidate(answer: &Answer, index: usize, candidate: &Candidate) -> Value {
+fn candidate(plan: &PlanReport, index: usize, candidate: &Candidate) -> Value {
     let finite = |value: f64| value.is_finite().then_some(value);
     let ns = |secs: Option<f64>| secs.map(|secs| (secs * 1e9).round());
     let price = candidate.price.as_ref().map(|money| {
@@ -246,7 +246,7 @@ fn candidate(answer: &Answer, index: usize, candidate: &Candidate) -> Value {
         "price": price, "latency_ns": ns(candidate.mean_secs), "percentile_ns": ns(candidate.percentile_secs),
         "in_flight": candidate.in_flight, "jobs": jobs, "iops_per_gb": candidate.iops_per_gb(),
         "burst": candidate.burst.map(|(iops, secs)| json!({ "iops": iops, "secs": finite(secs) })),
-        "volumes": candidate.volumes, "cpus": candidate.cpus, "machines": answer.machines_of(index), "confirmed": candidate.survived,
+        "volumes": candidate.volumes, "cpus": candidate.cpus, "machines": plan.machines_of(index), "confirmed": candidate.survived,
         "margin": candidate.margin, "as_of": candidate.about.as_of, "unknown": candidate.about.unknown,
         "latency_assumed": candidate.about.latency_assumed, "latency_basis": candidate.about.latency_basis.name(),
         "unpriced": candidate.unpriced,

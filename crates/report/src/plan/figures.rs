@@ -1,36 +1,51 @@
-//! Figures of plans in words.
+//! Figures of plans as phrases, shared by all formats.
 
 use plan::{Candidate, Failure, Money, Need, Requirement, WithAndWithout};
 use units::{Bytes, Nanos, count, grouped, significant};
 use volume::catalogue::Origin;
+use volume::{cited_jitter, cited_merging};
 
-use report::volume_terms::amount;
+use crate::volume_terms::amount;
 
-/// `141.92 USD a month`, and of another currency `4.75 EUR = 5.59 USD a month`.
+/// Formats a monthly price: `141.92 USD a month`, `4.75 EUR = 5.59 USD a month`.
 pub(super) fn price(money: &Money) -> String {
     let least = if money.whole() { "" } else { "at least " };
     let own = own_currency(money).map_or_else(String::new, |own| format!("{own} = "));
     format!("{least}{own}{} USD a month", amount(money.usd_per_month))
 }
 
-/// A price in its own currency, where that is not the US dollar: `4.75 EUR`.
+/// Formats a price in its own currency, where that is not the US dollar: `4.75 EUR`.
 pub(super) fn own_currency(money: &Money) -> Option<String> {
     (money.currency != "USD").then(|| format!("{} {}", amount(money.per_month), money.currency))
 }
 
-/// Where a price holds and when it was seen: `us-central1, 2026-09-24`.
+/// Returns the region and the date of a price: `us-central1, 2026-09-24`.
 pub(super) fn holds(money: &Money) -> String {
     let date = if money.source.date.is_empty() { "no date" } else { &money.source.date };
     format!("{}, {date}", region(money))
 }
 
-/// The region of a price: `a US region, for us-east-1` where it is published under another name.
+/// Returns the region of a price: `a US region, for us-east-1` where it is published under another name.
 pub(super) fn region(money: &Money) -> String {
     let region = money.region.as_deref().unwrap_or("region not stated");
     money.stands_for.as_ref().map_or_else(|| region.to_owned(), |asked| format!("{region}, for {asked}"))
 }
 
-/// The rate at which prices in other currencies are compared; `None` where there are none.
+/// Says that no price is known in the region of the need, and which regions have prices; `None` where the region is known.
+pub(super) fn unknown_region(need: &Need) -> Option<String> {
+    let region = need.region.as_ref()?;
+    let regions = plan::regions(need);
+    if regions.iter().any(|known| known.eq_ignore_ascii_case(region)) {
+        return None;
+    }
+    let known = match regions.is_empty() {
+        true => "no price here names a region".to_owned(),
+        false => format!("prices are known of {}", regions.join("; ")),
+    };
+    Some(format!("no price here is of {region}: {known}. Prices that name no region are taken for {region}"))
+}
+
+/// Describes the exchange rate of the plan; `None` where all prices are in US dollars.
 pub(super) fn exchange(need: &Need, candidates: &[Candidate]) -> Option<String> {
     let converted = |candidate: &Candidate| candidate.price.as_ref().is_some_and(|money| money.currency != "USD");
     let plan::Exchange { usd_per_eur, source } = &need.exchange;
@@ -41,7 +56,7 @@ pub(super) fn exchange(need: &Need, candidates: &[Candidate]) -> Option<String> 
     candidates.iter().any(converted).then(|| format!("1 EUR = {} USD ({said})", significant(*usd_per_eur, 5)))
 }
 
-/// What headroom comes to for a need, in one line; `None` where there is none.
+/// Describes what the headroom of a need demands, in one line; `None` where there is none.
 pub(super) fn headroom(need: &Need) -> Option<String> {
     if need.headroom <= 0.0 || need.demands().is_empty() {
         return None;
@@ -60,7 +75,7 @@ pub(super) fn headroom(need: &Need) -> Option<String> {
     Some(said)
 }
 
-/// `p99`, `p99.9`: the percentile that was asked for, or the usual one.
+/// Names the bounded percentile, by default the 99th: `p99`, `p99.9`.
 pub(super) fn percentile_name(need: &Need) -> &'static str {
     match need.percentile {
         Some((share, _)) if share > 0.99 => "p99.9",
@@ -68,12 +83,12 @@ pub(super) fn percentile_name(need: &Need) -> &'static str {
     }
 }
 
-/// `1.32 ms (measured)`.
+/// Formats the mean latency with its basis: `1.32 ms (measured)`.
 pub(super) fn latency(candidate: &Candidate) -> Option<String> {
     Some(format!("{} ({})", time(candidate.mean_secs?), candidate.about.latency_basis.name()))
 }
 
-/// What its bounded latencies would be without jitter, in one sentence; `None` where that makes no difference.
+/// Compares its bounded latencies with those without jitter, in one sentence; `None` where they do not differ.
 pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
     let effect = candidate.jitter.as_ref()?;
     let bounds = [
@@ -86,26 +101,25 @@ pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
         Some(format!("{name} {}, without jitter {}{missed}", time(with), time(without)))
     };
     let said: Vec<String> = bounds.into_iter().filter_map(differs).collect();
-    let how =
-        format!("{} admits operations up to {} ahead of schedule", effect.limit, volume::cited_jitter(&effect.jitter));
+    let how = format!("{} admits operations up to {} ahead of schedule", effect.limit, cited_jitter(&effect.jitter));
     let source = if effect.is_simulated { "simulated" } else { "by formula" };
     Some(format!("{how}: {} ({source})", said.join("; ")))
 }
 
-/// The limit that it keeps within because the provider merges sequential operations.
+/// Names the limit that the candidate meets only because the provider merges sequential operations.
 pub(super) fn merging(candidate: &Candidate) -> Option<String> {
     let effect = candidate.merging.as_ref()?;
     let each = format!("{} sustains {} IOPS where each operation counts", effect.limit, whole(effect.iops));
-    Some(format!("{each}; sequential ones are merged ({})", volume::cited_merging(&effect.merging)))
+    Some(format!("{each}; sequential ones are merged ({})", cited_merging(&effect.merging)))
 }
 
-/// The machine that was named, with the need or with the volume.
+/// Returns the machine type that the need or the volume names.
 pub(super) fn machine(candidate: &Candidate) -> Option<&str> {
     let key = candidate.about.keys.iter().find(|key| key.name == "machine")?;
     Some(key.value.as_str()).filter(|name| !name.is_empty())
 }
 
-/// What a machine that was named may hold back, where the catalogue has no figure for it.
+/// Says which limits of the named machine the catalogue does not know.
 pub(super) fn unknown_machine(candidate: &Candidate) -> Option<String> {
     let machine = machine(candidate)?;
     let unknown = &candidate.spec.unknown_limits;
@@ -115,7 +129,7 @@ pub(super) fn unknown_machine(candidate: &Candidate) -> Option<String> {
     })
 }
 
-/// The same three in a few words, for a row of a table.
+/// Summarizes [`jitter`], [`merging`] and [`unknown_machine`] for a row of a table.
 pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
     let effect = candidate.jitter.as_ref();
     let percentile = effect.and_then(|effect| effect.percentile_secs).map(|secs| (percentile_name(need), secs));
@@ -126,14 +140,14 @@ pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
     without.into_iter().chain(merging).chain(unknown).collect()
 }
 
-/// Prices and latencies are assumptions in part: what a reader must know of a plan.
+/// States what the plan does not consider, and at which rate it converts prices.
 pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
     let mut said = vec!["Not considered: several volumes striped together (RAID 0); prices of machines.".to_owned()];
     said.extend(exchange(need, candidates).map(|rate| format!("Prices in euros are compared in US dollars: {rate}.")));
     said
 }
 
-/// `capacity 81.92, IOPS 60.00`; nothing where all of it is for one thing.
+/// Lists the parts of a price: `capacity 81.92, IOPS 60.00`.
 pub(super) fn split(money: &Money) -> String {
     let parts = [
         ("capacity", money.parts.capacity),
@@ -150,13 +164,13 @@ pub(super) fn time(secs: f64) -> String {
     Nanos::from_secs_f64(secs).to_string()
 }
 
-/// The size as it is sold: `1,024 GiB`.
+/// Returns the size in the provider's unit: `1,024 GiB`.
 pub(super) fn size(candidate: &Candidate) -> String {
     let key = candidate.about.keys.iter().find(|key| key.name == "size");
     key.map_or_else(|| candidate.spec.size.to_string(), |key| key.value.clone())
 }
 
-/// What is to be provisioned besides: `15,000 IOPS, 240 MiB/s`.
+/// Lists what to provision besides the size: `15,000 IOPS, 240 MiB/s`.
 pub(super) fn provisioned(candidate: &Candidate) -> String {
     let asked = candidate.about.keys.iter().filter(|key| key.origin == Origin::Asked && key.name != "size");
     let said = asked.filter(|key| key.name != "machine").map(|key| match key.bounds.value {
@@ -170,7 +184,7 @@ pub(super) fn provisioned(candidate: &Candidate) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// What is wanted, in one line.
+/// Describes the need in one line.
 pub(super) fn wanted(need: &Need) -> String {
     let mut parts = Vec::new();
     parts.extend(need.iops.map(|iops| format!("{} IOPS", whole(iops))));
@@ -210,7 +224,7 @@ pub(super) fn wanted(need: &Need) -> String {
     said.join("; ")
 }
 
-/// Operations in flight: a whole number, and at least one.
+/// Rounds operations in flight up to a whole number of at least one.
 pub(super) fn depth(in_flight: f64) -> String {
     grouped((in_flight * (1.0 - 1e-9)).ceil().max(1.0) as u64)
 }
@@ -219,7 +233,7 @@ pub(super) fn whole(value: f64) -> String {
     if value >= 100.0 { grouped(value.round() as u64) } else { significant(value, 3) }
 }
 
-/// `30 MiB/s` or `15,000 IOPS`, as a requirement is counted.
+/// Formats a value in the unit of its requirement: `30 MiB/s`, `15,000 IOPS`.
 fn measured(requirement: Requirement, value: f64) -> String {
     match requirement {
         Requirement::Iops => format!("{} IOPS", whole(value)),
@@ -231,7 +245,7 @@ fn measured(requirement: Requirement, value: f64) -> String {
     }
 }
 
-/// Why a candidate is not enough: `volume IOPS: 9,600 of 15,000 IOPS`.
+/// Says why a candidate fails a requirement: `volume IOPS: 9,600 of 15,000 IOPS`.
 pub(super) fn failure(failure: &Failure) -> String {
     let Failure { requirement, limit, wanted, reached } = failure;
     let (wanted, reached) = (measured(*requirement, *wanted), measured(*requirement, *reached));
@@ -242,7 +256,7 @@ pub(super) fn failure(failure: &Failure) -> String {
         Requirement::Iops | Requirement::Throughput | Requirement::Capacity => {
             format!("{limit}: {reached} of {wanted}")
         }
-        // What waits without end is told by how long it takes where it need not wait.
+        // Where a queue grows without bound, the latency without queueing is printed.
         Requirement::Mean | Requirement::Percentile if failure.reached < failure.wanted => {
             format!("{limit}, which has no end at this rate: {reached} before it")
         }
@@ -254,17 +268,17 @@ pub(super) fn failure(failure: &Failure) -> String {
     }
 }
 
-/// Volumes that fall short of one requirement for one reason.
-pub(super) struct Refused {
+/// Volumes that fail the need for one reason.
+pub(super) struct RefusedVolumes {
     /// `sustains less than 18,000 IOPS`.
     pub(super) reason: String,
-    /// Each with what it reaches, the nearest first: `vultr/hdd-block 500 IOPS`.
+    /// Each volume with what it reaches, the nearest first: `vultr/hdd-block 500 IOPS`.
     pub(super) volumes: Vec<String>,
 }
 
-/// The volumes that do not meet a need, by reason. One with several reasons is in each.
-pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<Refused> {
-    let mut groups: Vec<Refused> = Vec::new();
+/// Groups the volumes that do not meet a need by reason. A volume with several reasons is in several groups.
+pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<RefusedVolumes> {
+    let mut groups: Vec<RefusedVolumes> = Vec::new();
     for candidate in missing {
         let mut said: Vec<String> = Vec::new();
         for failure in &candidate.failures {
@@ -276,7 +290,7 @@ pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<R
                 reached.map_or_else(|| candidate.listed.clone(), |reached| format!("{} {reached}", candidate.listed));
             match groups.iter_mut().find(|group| group.reason == reason) {
                 Some(group) => group.volumes.push(volume),
-                None => groups.push(Refused { reason: reason.clone(), volumes: vec![volume] }),
+                None => groups.push(RefusedVolumes { reason: reason.clone(), volumes: vec![volume] }),
             }
             said.push(reason);
         }
@@ -284,7 +298,7 @@ pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<R
     groups
 }
 
-/// Why, without what is the volume's own, and what the volume reaches.
+/// Returns the reason without figures of the volume, and what the volume reaches.
 fn reason(failure: &Failure) -> (String, Option<String>) {
     let Failure { requirement, limit, wanted, reached } = failure;
     let (wants, has) = (measured(*requirement, *wanted), measured(*requirement, *reached));
@@ -301,7 +315,7 @@ fn reason(failure: &Failure) -> (String, Option<String>) {
     }
 }
 
-/// What a requirement is called.
+/// Names a requirement.
 pub(super) const fn name(requirement: Requirement) -> &'static str {
     match requirement {
         Requirement::Iops => "IOPS",
@@ -319,7 +333,7 @@ pub(super) const fn name(requirement: Requirement) -> &'static str {
     }
 }
 
-/// What holds a candidate back first and how far away that is: `volume IOPS, 2 % above`.
+/// Names the limit that binds a candidate first, with the headroom to it: `volume IOPS, 2 % to spare`.
 pub(super) fn limit(candidate: &Candidate) -> String {
     let Some(cap) = &candidate.limit else { return String::new() };
     let room = match candidate.headroom {

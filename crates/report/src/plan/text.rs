@@ -1,51 +1,47 @@
-//! A plan for people at a terminal.
+//! A plan as text for a terminal.
 
 use plan::{Candidate, Need};
-use report::volume_terms::amount;
-use report::{Sheet, Style};
 use units::{grouped, significant};
-use volume::cited;
 
-use super::Answer;
+use super::PlanReport;
+use super::arithmetic::arithmetic;
 use super::figures::{self, holds, limit, name, price, provisioned, size, split, time, wanted, whole};
+use crate::sheet::{Sheet, Style};
+use crate::volume_terms::amount;
 
 /// How many volumes a reason for refusal names without `--explain`.
 const NAMED: usize = 6;
 /// Columns before the text of a labelled line.
 const INDENT: usize = 10;
 
-/// The whole answer.
-pub(super) fn text(answer: &Answer, style: Style, explain: bool) -> String {
-    let mut page = Page { sheet: Sheet::new(style, INDENT) };
-    page.labelled("Need", &wanted(&answer.need));
-    for line in answer.lines.iter().cloned().chain(figures::headroom(&answer.need)).chain(foreign(answer)) {
-        page.labelled("", &line);
+/// Returns the whole plan; `shows_arithmetic` adds every rule and source.
+pub(super) fn text(plan: &PlanReport, style: Style, shows_arithmetic: bool) -> String {
+    let mut page = PlanText { sheet: Sheet::new(style, INDENT) };
+    page.labelled("Need", &wanted(&plan.need));
+    plan.remarks().for_each(|line| page.labelled("", &line));
+    page.verdict(plan);
+    page.meeting(plan);
+    page.missing(plan, shows_arithmetic);
+    if shows_arithmetic {
+        arithmetic(plan).iter().for_each(|line| page.indented(line));
     }
-    page.verdict(answer);
-    page.meeting(answer);
-    page.missing(answer, explain);
-    if explain {
-        for line in arithmetic(answer) {
-            page.indented(&line);
-        }
-    }
-    page.foot(answer, explain);
+    page.foot(plan, shows_arithmetic);
     page.sheet.finish()
 }
 
-struct Page {
+struct PlanText {
     sheet: Sheet,
 }
 
-impl Page {
-    /// A line that keeps its indent where it is wrapped, and a little more.
+impl PlanText {
+    /// Appends a line that keeps its indent where it is wrapped, two columns deeper.
     fn indented(&mut self, line: &str) {
         let indent = line.chars().take_while(|c| *c == ' ').count();
         let room = self.sheet.width().saturating_sub(indent + 2);
         self.sheet.hung([&" ".repeat(indent), &" ".repeat(indent + 2)], room, line, None);
     }
 
-    /// A label on the left, wrapped text behind it.
+    /// Appends a label on the left and wrapped text behind it.
     fn labelled(&mut self, label: &str, text: &str) {
         let lead = format!("{label:<INDENT$}");
         let lead = if lead.starts_with(' ') { lead } else { self.sheet.strong(&lead) };
@@ -53,43 +49,43 @@ impl Page {
         self.sheet.hung([&lead, &" ".repeat(INDENT)], room, text, None);
     }
 
-    fn verdict(&mut self, answer: &Answer) {
-        let ranking = &answer.ranking;
+    fn verdict(&mut self, plan: &PlanReport) {
+        let ranking = &plan.ranking;
         self.sheet.gap();
         let Some(best) = ranking.best.or(ranking.meeting.first().copied()) else {
-            self.impossible(answer);
+            self.impossible(plan);
             return;
         };
         let what = if ranking.best.is_some() { "Best" } else { "Meets" };
-        self.described(what, &answer.candidates[best], &answer.need, answer.machines_of(best));
+        self.described(what, &plan.candidates[best], &plan.need, plan.machines_of(best));
         if ranking.best.is_none() {
             self.labelled("", "the price of none of them is known: they are ranked by latency");
         }
-        let better_known = ranking.known_best.filter(|_| !answer.candidates[best].has_known_latency());
+        let better_known = ranking.known_best.filter(|_| !plan.candidates[best].has_known_latency());
         if let Some(known) = better_known {
-            let candidate = &answer.candidates[known];
-            let told = format!(
+            let candidate = &plan.candidates[known];
+            let text = format!(
                 "the cheapest whose latency is not assumed is {}: {}",
                 candidate.spec.name,
                 figures_of(candidate)
             );
-            self.labelled("", &told);
+            self.labelled("", &text);
         }
         if let Some(fastest) = ranking.fastest.filter(|fastest| Some(*fastest) != ranking.best) {
-            let candidate = &answer.candidates[fastest];
-            let told = format!("{}: {}", candidate.spec.name, figures_of(candidate));
-            self.labelled("Fastest", &told);
+            let candidate = &plan.candidates[fastest];
+            let text = format!("{}: {}", candidate.spec.name, figures_of(candidate));
+            self.labelled("Fastest", &text);
             let known = ranking.known_fastest.filter(|_| !candidate.has_known_latency());
             if let Some(known) = known.filter(|known| better_known != Some(*known)) {
-                let known = &answer.candidates[known];
-                let told =
+                let known = &plan.candidates[known];
+                let text =
                     format!("the fastest whose latency is not assumed is {}: {}", known.spec.name, figures_of(known));
-                self.labelled("", &told);
+                self.labelled("", &text);
             }
         }
-        match &answer.next {
+        match &plan.next_step {
             Some(next) => {
-                let more = next.known_price().zip(answer.candidates[best].known_price());
+                let more = next.known_price().zip(plan.candidates[best].known_price());
                 let more = more.map_or_else(String::new, |(next, best)| {
                     let factor = next.usd_per_month / best.usd_per_month.max(0.01);
                     format!(", {} times the price", significant(factor, 2))
@@ -99,18 +95,36 @@ impl Page {
                     &format!("for twice as much: {}{more}: {}", next.spec.name, figures_of(next)),
                 );
             }
-            None if !answer.need.demands().is_empty() => {
+            None if !plan.need.demands().is_empty() => {
                 self.labelled("Next step", "no volume with a known price gives twice as much");
             }
             None => {}
         }
     }
 
-    /// One candidate with all that is to be known when it is bought.
+    /// Appends one candidate with everything a buyer needs.
     fn described(&mut self, label: &str, candidate: &Candidate, need: &Need, machines: &[String]) {
         let strong = self.sheet.strong(&candidate.spec.name);
         self.sheet.line(&format!("{}{strong}", self.sheet.strong(&format!("{label:<INDENT$}"))));
         self.labelled("", &candidate.spec.title);
+        self.price(candidate);
+        self.load(candidate, need);
+        if let Some(cpus) = candidate.cpus {
+            self.labelled("  CPUs", &format!("{} to leave free for I/O", significant(cpus.max(0.1), 2)));
+        }
+        self.machine(candidate, need, machines);
+        if let Some(effect) = figures::jitter(candidate, need) {
+            self.labelled("  jitter", &effect);
+        }
+        if let Some(effect) = figures::merging(candidate) {
+            self.labelled("  merging", &effect);
+        }
+        if let Some(why) = &candidate.about.latency_assumed {
+            self.labelled("  assumed", &format!("latency: {why}"));
+        }
+    }
+
+    fn price(&mut self, candidate: &Candidate) {
         match &candidate.price {
             Some(money) => {
                 let split = split(money);
@@ -133,9 +147,13 @@ impl Page {
             let density = candidate
                 .iops_per_gb()
                 .map_or_else(String::new, |per_gb| format!("; {} IOPS for each GB", significant(per_gb, 3)));
-            let told = format!("{} USD for each IOPS, {} for each MiB/s", significant(iops, 3), significant(mibps, 3));
-            self.labelled("", &format!("{told}{density}"));
+            let text = format!("{} USD for each IOPS, {} for each MiB/s", significant(iops, 3), significant(mibps, 3));
+            self.labelled("", &format!("{text}{density}"));
         }
+    }
+
+    /// Appends what limits a candidate under the load, and how long operations take.
+    fn load(&mut self, candidate: &Candidate, need: &Need) {
         if candidate.limit.is_some() && candidate.rate > 0.0 {
             self.labelled("  limit", &limit(candidate));
         }
@@ -143,12 +161,12 @@ impl Page {
             let latency = candidate.mean_secs.map_or_else(String::new, |secs| format!(" x {}", time(secs)));
             let flight = candidate.in_flight.unwrap_or(0.0);
             let plural = if jobs == 1 { "" } else { "s" };
-            let told = format!(
+            let text = format!(
                 "{} in flight = {} IOPS{latency}: {jobs} job{plural} with iodepth={depth}",
                 figures::depth(flight),
                 whole(candidate.rate)
             );
-            self.labelled("  depth", &told);
+            self.labelled("  depth", &text);
         }
         if let Some(mean) = figures::latency(candidate) {
             let share = need.percentile.map_or(0.99, |(share, _)| share);
@@ -163,99 +181,89 @@ impl Page {
                 &format!("{} IOPS {lasting} while credits last; it is not counted on", whole(iops)),
             );
         }
-        if let Some(cpus) = candidate.cpus {
-            self.labelled("  CPUs", &format!("{} to leave free for I/O", significant(cpus.max(0.1), 2)));
-        }
+    }
+
+    fn machine(&mut self, candidate: &Candidate, need: &Need, machines: &[String]) {
         match need.vcpus {
             _ if figures::machine(candidate).is_some() => {
-                if let Some(told) = figures::unknown_machine(candidate) {
-                    self.labelled("  machine", &told);
+                if let Some(text) = figures::unknown_machine(candidate) {
+                    self.labelled("  machine", &text);
                 }
             }
             _ if !machines.is_empty() => {
                 self.labelled("  machine", &format!("{} or a larger one let it through", machines.join(", ")));
             }
-            Some(vcpus) if goes_by_machine(candidate) && need.machine.is_none() => {
+            Some(vcpus) if depends_on_machine(candidate) && need.machine.is_none() => {
                 self.labelled("  machine", &format!("none with {vcpus} vCPUs is known to let it through"));
             }
             _ => {}
         }
-        if let Some(told) = figures::jitter(candidate, need) {
-            self.labelled("  jitter", &told);
-        }
-        if let Some(told) = figures::merging(candidate) {
-            self.labelled("  merging", &told);
-        }
-        if let Some(why) = &candidate.about.latency_assumed {
-            self.labelled("  assumed", &format!("latency: {why}"));
-        }
     }
 
-    fn impossible(&mut self, answer: &Answer) {
-        let ranking = &answer.ranking;
+    fn impossible(&mut self, plan: &PlanReport) {
+        let ranking = &plan.ranking;
         self.sheet.line(&self.sheet.strong("Nothing in the catalogue meets this need."));
         for nearest in &ranking.impossible {
-            let candidate = &answer.candidates[nearest.candidate];
-            let told = format!(
+            let candidate = &plan.candidates[nearest.candidate];
+            let text = format!(
                 "{}: no volume has it. The nearest is {}, {}",
                 name(nearest.failure.requirement),
                 candidate.spec.name,
                 figures::failure(&nearest.failure)
             );
-            self.labelled("", &told);
+            self.labelled("", &text);
         }
-        self.closed_loop(answer);
-        if let Some(tight) = &answer.without_headroom {
-            let told = format!("with --headroom 0, {} meets it: {}", tight.spec.name, figures_of(tight));
-            self.labelled("", &told);
+        self.closed_loop(plan);
+        if let Some(tight) = &plan.without_headroom {
+            let text = format!("with --headroom 0, {} meets it: {}", tight.spec.name, figures_of(tight));
+            self.labelled("", &text);
         }
         if ranking.impossible.is_empty() {
             self.labelled("", "each requirement can be met alone, but not all together");
         }
-        if let Some(nearest) = ranking.nearest.map(|index| &answer.candidates[index]) {
+        if let Some(nearest) = ranking.nearest.map(|index| &plan.candidates[index]) {
             let failures: Vec<String> = nearest.failures.iter().map(figures::failure).collect();
             self.labelled("Nearest", &format!("{}: {}", nearest.spec.name, failures.join("; ")));
         }
     }
 
-    /// Where nothing but the waiting of operations that come by chance is too long: how many in flight do it in a loop.
-    fn closed_loop(&mut self, answer: &Answer) {
-        let Some(mean) = answer.need.mean else { return };
+    /// Appends the closed-loop depth that suffices, where only the queueing of random arrivals exceeds the bound.
+    fn closed_loop(&mut self, plan: &PlanReport) {
+        let Some(mean) = plan.need.mean else { return };
         let waits_only = |candidate: &&Candidate| {
             let waits = |failure: &plan::Failure| failure.requirement == plan::Requirement::Mean;
             candidate.failures.iter().all(|failure| waits(failure) && failure.reached < failure.wanted)
         };
-        let Some(candidate) = answer.ranking.missing.iter().map(|index| &answer.candidates[*index]).find(waits_only)
-        else {
+        let Some(candidate) = plan.ranking.missing.iter().map(|index| &plan.candidates[*index]).find(waits_only) else {
             return;
         };
-        let told = format!(
+        let text = format!(
             "Random arrivals queue at a limit. A loop with {} in flight has {} IOPS at {mean} from {}: leave --latency out to plan for that",
             figures::depth(candidate.rate * mean.secs_f64()),
             whole(candidate.rate),
             candidate.listed
         );
-        self.labelled("", &told);
+        self.labelled("", &text);
     }
 
-    fn meeting(&mut self, answer: &Answer) {
-        let ranking = &answer.ranking;
+    fn meeting(&mut self, plan: &PlanReport) {
+        let ranking = &plan.ranking;
         if ranking.meeting.is_empty() {
             return;
         }
         self.sheet.gap();
-        let rows: Vec<Row> = ranking.meeting.iter().map(|index| Row::of(answer, *index)).collect();
-        self.table(&answer.need, &rows);
+        let rows: Vec<MeetingRow> = ranking.meeting.iter().map(|index| MeetingRow::of(plan, *index)).collect();
+        self.table(&plan.need, &rows);
         let note = "* no other is both cheaper and faster with a latency as well known. Prices in USD a month.";
         self.sheet.aside(0, note);
     }
 
-    /// Names on the left, figures on the right, and what is left of the line for the last column: below its row where
-    /// that is too little. Where and when a price holds and the basis of a latency go there too on a narrow terminal.
-    fn table(&mut self, need: &Need, rows: &[Row]) {
+    /// Appends a table with names on the left and figures on the right. The last column takes the rest of the line, or a
+    /// line of its own where that is too narrow; on a narrow terminal, regions and bases of latencies move there too.
+    fn table(&mut self, need: &Need, rows: &[MeetingRow]) {
         let with_percentile = need.percentile.is_some();
         let columns = |region: bool, basis: bool| {
-            let head = Row::head(figures::percentile_name(need)).cells(region, basis, with_percentile);
+            let head = MeetingRow::head(figures::percentile_name(need)).cells(region, basis, with_percentile);
             let cells: Vec<Vec<(String, bool)>> =
                 rows.iter().map(|row| row.cells(region, basis, with_percentile)).collect();
             let width_of = |column: usize| {
@@ -293,26 +301,26 @@ impl Page {
         }
     }
 
-    /// One line for each reason, with the volumes that it refuses; with `explain` also each volume's own limits.
-    fn missing(&mut self, answer: &Answer, explain: bool) {
-        let missing = &answer.ranking.missing;
+    /// Appends a line for each reason with the volumes it excludes; `names_all` adds the limits of each volume.
+    fn missing(&mut self, plan: &PlanReport, names_all: bool) {
+        let missing = &plan.ranking.missing;
         if missing.is_empty() {
             return;
         }
         self.sheet.gap();
         self.sheet.line(&self.sheet.faint("not enough"));
-        let candidates = || missing.iter().map(|index| &answer.candidates[*index]);
+        let candidates = || plan.missing();
         let room = self.sheet.width().saturating_sub(4).max(20);
         let mut is_cut = false;
         for group in figures::refused(candidates()) {
-            let shown = if explain { group.volumes.len() } else { NAMED.min(group.volumes.len()) };
+            let shown = if names_all { group.volumes.len() } else { NAMED.min(group.volumes.len()) };
             let more = group.volumes.len() - shown;
             is_cut |= more > 0;
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let told = format!("{}: {}{more}", group.reason, group.volumes[..shown].join(", "));
-            self.sheet.hung(["  ", "    "], room, &told, None);
+            let text = format!("{}: {}{more}", group.reason, group.volumes[..shown].join(", "));
+            self.sheet.hung(["  ", "    "], room, &text, None);
         }
-        if explain {
+        if names_all {
             self.each_missing(candidates());
         } else if is_cut {
             self.sheet.line("  --explain names all, with their limits");
@@ -331,19 +339,19 @@ impl Page {
         }
     }
 
-    fn foot(&mut self, answer: &Answer, explain: bool) {
-        let survived = answer.candidates.iter().filter(|candidate| candidate.survived == Some(true)).count();
-        let mut said = match answer.simulated {
+    fn foot(&mut self, plan: &PlanReport, shows_arithmetic: bool) {
+        let survived = plan.candidates.iter().filter(|candidate| candidate.survived == Some(true)).count();
+        let mut said = match plan.is_simulated {
             true if survived > 0 => {
-                format!("{survived} of {} confirmed by simulation, seed {}.", answer.ranking.meeting.len(), answer.seed)
+                format!("{survived} of {} confirmed by simulation, seed {}.", plan.ranking.meeting.len(), plan.seed)
             }
             _ => String::new(),
         };
-        if !explain {
+        if !shows_arithmetic {
             said.push_str(" --explain shows the arithmetic and its sources.");
         }
         self.sheet.gap();
-        for line in figures::scope(&answer.need, &answer.candidates) {
+        for line in figures::scope(&plan.need, &plan.candidates) {
             self.sheet.aside(0, &line);
         }
         if !said.is_empty() {
@@ -353,7 +361,7 @@ impl Page {
 }
 
 /// A row of the table of volumes that meet the need.
-struct Row {
+struct MeetingRow {
     mark: String,
     name: String,
     size: String,
@@ -363,11 +371,11 @@ struct Row {
     basis: String,
     percentile: String,
     depth: String,
-    /// What to provision, the price in its own currency, and the limit.
+    /// The price in its own currency, what to provision, and the limit.
     limit: Vec<String>,
 }
 
-impl Row {
+impl MeetingRow {
     fn head(percentile: &str) -> Self {
         let [name, size, month, holds, latency, basis, depth] =
             ["meets the need", "size", "a month", "region, date", "latency", "basis", "depth"].map(str::to_owned);
@@ -375,8 +383,8 @@ impl Row {
         Self { mark: String::new(), name, size, month, holds, latency, basis, percentile, depth, limit: Vec::new() }
     }
 
-    fn of(answer: &Answer, index: usize) -> Self {
-        let candidate = &answer.candidates[index];
+    fn of(plan: &PlanReport, index: usize) -> Self {
+        let candidate = &plan.candidates[index];
         let price = candidate.price.as_ref();
         let month = match price {
             Some(money) if money.whole() => amount(money.usd_per_month),
@@ -388,7 +396,7 @@ impl Row {
         let more = Some(provisioned(candidate)).filter(|more| !more.is_empty());
         let own = price.and_then(figures::own_currency);
         Self {
-            mark: if answer.ranking.front.contains(&index) { "*" } else { " " }.to_owned(),
+            mark: if plan.ranking.front.contains(&index) { "*" } else { " " }.to_owned(),
             name: candidate.listed.clone(),
             size: size(candidate),
             month,
@@ -402,13 +410,13 @@ impl Row {
                 .chain(smaller)
                 .chain(more)
                 .chain([limit(candidate)])
-                .chain(figures::in_short(candidate, &answer.need))
+                .chain(figures::in_short(candidate, &plan.need))
                 .filter(|part| !part.is_empty())
                 .collect(),
         }
     }
 
-    /// The cells of the columns that are shown, and whether they stand on the left.
+    /// Returns the cells of the shown columns, and whether each is aligned left.
     fn cells(&self, region: bool, basis: bool, percentile: bool) -> Vec<(String, bool)> {
         let cells = [
             (true, &self.mark, true),
@@ -424,7 +432,7 @@ impl Row {
         cells.into_iter().filter(|(is_shown, ..)| *is_shown).map(|(_, cell, left)| (cell.clone(), left)).collect()
     }
 
-    /// What has no column of its own.
+    /// Returns everything without a column of its own.
     fn rest(&self, region: bool, basis: bool) -> String {
         let holds = (!region && self.holds != "-").then(|| self.holds.clone());
         let basis = (!basis).then(|| format!("latency {}", self.basis));
@@ -432,86 +440,15 @@ impl Row {
     }
 }
 
-/// Volumes without a price in the region that was asked for, and the regions that have prices.
-pub(super) fn foreign(answer: &Answer) -> Option<String> {
-    let region = answer.need.region.as_ref()?;
-    let regions = plan::regions(&answer.need);
-    if regions.iter().any(|known| known.eq_ignore_ascii_case(region)) {
-        return None;
-    }
-    let known = match regions.is_empty() {
-        true => "no price here names a region".to_owned(),
-        false => format!("prices are known of {}", regions.join("; ")),
-    };
-    Some(format!("no price here is of {region}: {known}. Prices that name no region are taken for {region}"))
-}
-
-/// Whether it is the machine, and not a number of processors alone, that limits it.
-fn goes_by_machine(candidate: &Candidate) -> bool {
+/// Returns whether its limits depend on the machine type rather than on the number of vCPUs alone.
+fn depends_on_machine(candidate: &Candidate) -> bool {
     let has = |name: &str| candidate.about.keys.iter().any(|key| key.name == name);
     has("machine") && !has("vcpus")
 }
 
-/// Price and latency in a few words.
+/// Formats price and latency.
 fn figures_of(candidate: &Candidate) -> String {
     let month = candidate.price.as_ref().map_or_else(|| "price not known".to_owned(), price);
     let latency = figures::latency(candidate).map_or_else(String::new, |latency| format!(", {latency}"));
     format!("{month}{latency}")
-}
-
-/// Every number of every candidate that meets the need, with the rule it follows from and its source.
-pub(super) fn arithmetic(answer: &Answer) -> Vec<String> {
-    let mut lines = vec![String::new(), "Arithmetic".to_owned()];
-    for index in &answer.ranking.meeting {
-        let candidate = &answer.candidates[*index];
-        lines.push(String::new());
-        lines.push(candidate.spec.name.clone());
-        if let Some(cap) = &candidate.limit {
-            let spec = &candidate.spec;
-            let (rule, source) = match cap.part {
-                volume::closed::Part::Limit(limit) => {
-                    spec.limits.get(limit).map(|limit| (limit.rule.clone(), limit.source.clone()))
-                }
-                volume::closed::Part::Station(station) => {
-                    spec.stations.get(station).map(|station| (station.rule.clone(), station.source.clone()))
-                }
-            }
-            .unwrap_or_default();
-            lines.push(format!("  {} = {rule}", cap.name));
-            lines.push(format!("    {}", cited(&source)));
-            lines.push(format!(
-                "  {} IOPS of {} through it, {} wanted: {}",
-                whole(cap.iops),
-                units::Bytes::new(candidate.block as u64),
-                whole(candidate.rate),
-                limit(candidate)
-            ));
-        }
-        if let (Some(mean), Some(flight)) = (candidate.mean_secs, candidate.in_flight) {
-            lines.push(format!(
-                "  in flight = {} IOPS × {} = {}",
-                whole(candidate.rate),
-                time(mean),
-                significant(flight, 3)
-            ));
-        }
-        match &candidate.price {
-            Some(money) => {
-                lines.push(format!("  price = {} = {}", money.rule, price(money)));
-                let parts = split(money);
-                if parts.contains(',') {
-                    lines.push(format!("    {parts}"));
-                }
-                lines.push(format!("    {}; {}", figures::region(money), cited(&money.source)));
-            }
-            None => lines.push("  price: not known".to_owned()),
-        }
-        if candidate.margin > 1.0 {
-            lines.push(format!(
-                "  made for {:.0} % more: simulations of less fell short",
-                100.0 * (candidate.margin - 1.0)
-            ));
-        }
-    }
-    lines
 }

@@ -1,64 +1,62 @@
-//! A plan as a picture: price against latency, with the front. Readable on light and on dark.
+//! Price against latency of the volumes that meet the need, with the Pareto front, for light and dark backgrounds.
 
 use plan::Candidate;
-use report::chart::{Axis, Frame, STYLE, Scale, Svg};
-use report::volume_terms::amount;
 
-use super::Answer;
+use super::PlanReport;
 use super::figures::{time, wanted};
+use crate::chart::{Axis, Frame, STYLE, Scale, Svg};
+use crate::volume_terms::amount;
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 520.0;
 /// Frame: left, top, right, bottom.
 const FRAME: [f64; 4] = [80.0, 90.0, 860.0, 450.0];
-/// What the head of a picture takes that is a file of its own.
+/// Height of the title of a chart that is a file of its own.
 const HEAD: f64 = 62.0;
 
-/// Letters of a picture that is a file of its own.
-const LETTERS: &str =
+/// Font of a chart that is a file of its own.
+const FONT: &str =
     "svg{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}.way{fill:none;stroke:var(--line)}";
 
 /// A candidate by its number, its price and its latency in seconds.
 type Point = (usize, f64, f64);
 
-/// The picture as a file of its own.
-pub(super) fn svg(answer: &Answer) -> String {
-    let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{LETTERS}"));
-    out.words((28.0, 34.0), "head", &best(answer, |candidate| candidate.spec.name.clone()));
-    out.words((28.0, 58.0), "soft", &wanted(&answer.need));
-    draw(answer, out, FRAME)
+/// Draws the chart as a file of its own.
+pub(super) fn svg(plan: &PlanReport) -> String {
+    let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{FONT}"));
+    out.words((28.0, 34.0), "head", &best(plan, |candidate| candidate.spec.name.clone()));
+    out.words((28.0, 58.0), "soft", &wanted(&plan.need));
+    draw(plan, out, FRAME)
 }
 
-/// The picture within a page.
-pub(super) fn within(answer: &Answer) -> String {
+/// Draws the chart for a page.
+pub(super) fn within(plan: &PlanReport) -> String {
     let mut out = Svg::within(WIDTH, HEIGHT - HEAD, "Price against mean latency of the volumes that meet the need");
     out.element("<style>.way{fill:none;stroke:var(--line)}</style>");
     let [left, top, right, bottom] = FRAME;
-    draw(answer, out, [left, top - HEAD, right, bottom - HEAD])
+    draw(plan, out, [left, top - HEAD, right, bottom - HEAD])
 }
 
-/// What comes first of a plan: the best, or that there is none.
-pub(super) fn title(answer: &Answer) -> String {
-    best(answer, |candidate| {
+/// Returns the title of a plan: the best volume, or that there is none.
+pub(super) fn title(plan: &PlanReport) -> String {
+    best(plan, |candidate| {
         let month = candidate.known_price().map(|money| format!(", {} USD a month", amount(money.usd_per_month)));
         format!("{}{}", candidate.listed, month.unwrap_or_default())
     })
 }
 
-fn best(answer: &Answer, name: impl Fn(&Candidate) -> String) -> String {
-    match answer.ranking.best {
-        Some(best) => format!("Best: {}", name(&answer.candidates[best])),
+fn best(plan: &PlanReport, name: impl Fn(&Candidate) -> String) -> String {
+    match plan.ranking.best {
+        Some(best) => format!("Best: {}", name(&plan.candidates[best])),
         None => "Nothing with a known price meets this need".to_owned(),
     }
 }
 
-/// The candidates that meet the need and have a price.
-fn draw(answer: &Answer, mut out: Svg, [left, top, right, bottom]: Box) -> String {
-    let points: Vec<Point> = answer
-        .ranking
-        .meeting
-        .iter()
-        .filter_map(|index| point(&answer.candidates[*index]).map(|(price, secs)| (*index, price, secs)))
+/// Draws the candidates that meet the need and have a price.
+fn draw(plan: &PlanReport, mut out: Svg, [left, top, right, bottom]: Rectangle) -> String {
+    let meeting = plan.ranking.meeting.iter();
+    let points: Vec<Point> = meeting
+        .filter_map(|index| point(&plan.candidates[*index]).map(|(price, secs)| (*index, price, secs)))
         .collect();
     let over = |of: fn(&Point) -> f64| Scale::around(points.iter().map(of).collect::<Vec<_>>().into_iter());
     let across = Axis::new(over(|point| point.1), 6, amount).named("US dollars a month (logarithmic)");
@@ -66,23 +64,24 @@ fn draw(answer: &Answer, mut out: Svg, [left, top, right, bottom]: Box) -> Strin
     let frame = Frame { left, top, width: right - left, height: bottom - top, x: &across, y: &up };
     frame.axes(&mut out);
     out.words((left, top - 10.0), "soft", "mean latency (logarithmic)");
-    let is_on_front = |index: usize| answer.ranking.front.contains(&index);
+    let is_on_front = |index: usize| plan.ranking.front.contains(&index);
     let front: Vec<(f64, f64)> =
         points.iter().filter(|point| is_on_front(point.0)).map(|point| (point.1, point.2)).collect();
     frame.curve(&mut out, "l s0", &front);
     let at = |point: &Point| frame.at((point.1, point.2));
-    let mut names = Names { within: [top, bottom], taken: points.iter().map(|point| dot(at(point))).collect() };
-    // What is on the front has the first choice of places.
-    let (first, then): (Vec<&Point>, Vec<&Point>) = points.iter().partition(|point| is_on_front(point.0));
-    for point in first.into_iter().chain(then) {
+    let mut labels = Labels { within: [top, bottom], taken: points.iter().map(|point| dot(at(point))).collect() };
+    // Points on the front choose the places of their labels first.
+    let (front_points, other_points): (Vec<&Point>, Vec<&Point>) =
+        points.iter().partition(|point| is_on_front(point.0));
+    for point in front_points.into_iter().chain(other_points) {
         let class = if is_on_front(point.0) { "o s0" } else { "o s5" };
         let (x, y) = at(point);
-        let name = &answer.candidates[point.0].listed;
-        let place = names.place((x, y), name);
+        let name = &plan.candidates[point.0].listed;
+        let place = labels.place((x, y), name);
         if (place.1 - y).abs() > 2.0 * ROW {
             out.line("way", (x, y), (place.0, if place.1 < y { place.1 + 3.0 } else { place.1 - 9.0 }));
         }
-        let candidate = &answer.candidates[point.0];
+        let candidate = &plan.candidates[point.0];
         let title = format!("{}: {} USD a month, {}", candidate.spec.name, amount(point.1), time(point.2));
         out.circle(class, (x, y), 4.5, &title);
         out.words(place, "note", name);
@@ -91,26 +90,26 @@ fn draw(answer: &Answer, mut out: Svg, [left, top, right, bottom]: Box) -> Strin
 }
 
 /// Left, top, right, bottom.
-type Box = [f64; 4];
+type Rectangle = [f64; 4];
 
-/// From one line of names to the next.
+/// Height of a line of labels.
 const ROW: f64 = 14.0;
-/// About what a letter takes.
+/// Approximate width of a letter.
 const LETTER: f64 = 6.8;
 
-fn dot((x, y): (f64, f64)) -> Box {
+fn dot((x, y): (f64, f64)) -> Rectangle {
     [x - 5.0, y - 5.0, x + 5.0, y + 5.0]
 }
 
-/// Places that are taken.
-struct Names {
-    /// The upper and the lower end of where they may stand.
+/// Labels of points, placed without overlap.
+struct Labels {
+    /// The upper and the lower edge of the chart.
     within: [f64; 2],
-    taken: Vec<Box>,
+    taken: Vec<Rectangle>,
 }
 
-impl Names {
-    /// Where a name stands beside its point without covering another, as near as can be.
+impl Labels {
+    /// Returns the nearest place beside a point where a label covers nothing else.
     fn place(&mut self, (x, y): (f64, f64), name: &str) -> (f64, f64) {
         let width = LETTER * name.chars().count() as f64;
         let beside = if x + 8.0 + width > WIDTH { x - 8.0 - width } else { x + 8.0 };
@@ -129,7 +128,7 @@ impl Names {
     }
 }
 
-fn overlap(one: &Box, other: &Box) -> bool {
+fn overlap(one: &Rectangle, other: &Rectangle) -> bool {
     one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
 }
 
@@ -143,16 +142,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_points_in_one_place_do_not_cover_each_other() {
-        let mut names = Names { within: [FRAME[1], FRAME[3]], taken: Vec::new() };
+    fn labels_of_nearby_points_do_not_overlap() {
+        let mut labels = Labels { within: [FRAME[1], FRAME[3]], taken: Vec::new() };
         for at in [(400.0, 200.0), (405.0, 201.0), (800.0, 200.0), (858.0, 440.0)] {
             for _ in 0..4 {
-                let (x, _) = names.place(at, "gcp/pd-balanced-regional");
+                let (x, _) = labels.place(at, "gcp/pd-balanced-regional");
                 assert!(x + 24.0 * LETTER <= WIDTH, "{at:?}");
             }
         }
-        for (number, one) in names.taken.iter().enumerate() {
-            assert!(names.taken[..number].iter().all(|other| !overlap(one, other)), "{number}: {one:?}");
+        for (number, one) in labels.taken.iter().enumerate() {
+            assert!(labels.taken[..number].iter().all(|other| !overlap(one, other)), "{number}: {one:?}");
         }
     }
 }

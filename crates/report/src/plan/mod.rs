@@ -1,0 +1,93 @@
+//! Purchase plans as text, Markdown, CSV, JSON, an HTML page and a chart.
+
+mod arithmetic;
+mod chart;
+mod figures;
+mod html;
+mod tables;
+mod text;
+
+use plan::{Candidate, Need, Ranking};
+
+use crate::sheet::Style;
+
+/// A plan with everything that its formats print.
+#[derive(Clone, Debug)]
+pub struct PlanReport {
+    /// What the volumes have to sustain.
+    pub need: Need,
+    /// How the need was derived from a workload or a file, in lines.
+    pub derivation: Vec<String>,
+    /// All volumes that were considered.
+    pub candidates: Vec<Candidate>,
+    /// Which of them meet the need, by price and latency.
+    pub ranking: Ranking,
+    /// The cheapest volume for twice the rate.
+    pub next_step: Option<Candidate>,
+    /// The cheapest volume without headroom, where none meets the need with it.
+    pub without_headroom: Option<Candidate>,
+    /// Machine types that suffice for the best and the fastest candidate, by its index.
+    pub machines: Vec<(usize, Vec<String>)>,
+    /// Seed of the simulations.
+    pub seed: u64,
+    /// Whether simulations confirmed the candidates.
+    pub is_simulated: bool,
+}
+
+impl PlanReport {
+    /// Returns text for a terminal; `shows_arithmetic` adds every rule and source.
+    #[must_use]
+    pub fn text(&self, style: Style, shows_arithmetic: bool) -> String {
+        text::text(self, style, shows_arithmetic)
+    }
+
+    /// Returns Markdown with a table of the volumes that meet the need, and the reasons against the others.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        tables::markdown(self)
+    }
+
+    /// Returns CSV with a line for each candidate. Column names contain the units; unknown values are empty.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        tables::csv(self)
+    }
+
+    /// Returns one JSON document.
+    #[must_use]
+    pub fn json(&self) -> String {
+        tables::json(self)
+    }
+
+    /// Returns a page with the chart, the tables and the assumptions.
+    #[must_use]
+    pub fn html(&self) -> String {
+        html::page(self)
+    }
+
+    /// Returns a chart of price against latency.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        chart::svg(self)
+    }
+
+    /// Candidates that meet the need, in the order of the ranking.
+    fn meeting(&self) -> impl Iterator<Item = &Candidate> {
+        self.ranking.meeting.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Candidates that do not meet the need, in the order of the ranking.
+    fn missing(&self) -> impl Iterator<Item = &Candidate> + Clone {
+        self.ranking.missing.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Derivation of the need, its headroom and its region, as far as there is something to say.
+    fn remarks(&self) -> impl Iterator<Item = String> {
+        let figures = figures::headroom(&self.need).into_iter().chain(figures::unknown_region(&self.need));
+        self.derivation.iter().cloned().chain(figures)
+    }
+
+    fn machines_of(&self, index: usize) -> &[String] {
+        self.machines.iter().find(|(known, _)| *known == index).map_or(&[], |(_, machines)| machines)
+    }
+}
