@@ -9,6 +9,7 @@
 //! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), files, terminals, the
 //! environment, and the rendering of diagnostics about job files.
 
+pub mod catalog;
 pub mod chart;
 mod civil;
 pub mod compare;
@@ -33,7 +34,7 @@ pub mod suite;
 pub mod sweep;
 mod tables;
 mod text;
-pub mod volume_terms;
+mod volume_terms;
 mod words;
 
 pub use doctor::{Diagnosis, doctor_checks, doctor_json, doctor_markdown, doctor_text};

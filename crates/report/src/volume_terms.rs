@@ -1,12 +1,31 @@
-//! Prices of modelled volumes, printed alike in every report.
+//! Prices and sources of modelled volumes, printed alike in every report.
 
+use serde_json::{Value, json};
 use units::grouped;
+use volume::Source;
+use volume::spec::PriceParts;
 
 /// Formats an amount of money with two decimals: `1,234.50`.
-#[must_use]
-pub fn amount(value: f64) -> String {
+pub(crate) fn amount(value: f64) -> String {
     let cents = (value * 100.0).round() as u64;
     format!("{}.{:02}", grouped(cents / 100), cents % 100)
+}
+
+/// Returns what each part of a price buys, and its amount.
+pub(crate) fn price_parts(parts: &PriceParts) -> [(&'static str, f64); 4] {
+    let PriceParts { capacity, iops, throughput, performance } = *parts;
+    [("capacity", capacity), ("IOPS", iops), ("throughput", throughput), ("performance", performance)]
+}
+
+/// Returns the parts of a price for a JSON document.
+pub(crate) fn parts_json(parts: &PriceParts) -> Value {
+    let PriceParts { capacity, iops, throughput, performance } = *parts;
+    json!({ "capacity": capacity, "iops": iops, "throughput": throughput, "performance": performance })
+}
+
+/// Returns a source for a JSON document.
+pub(crate) fn source_json(source: &Source) -> Value {
+    json!({ "title": source.title, "address": source.address, "date": source.date })
 }
 
 #[cfg(test)]

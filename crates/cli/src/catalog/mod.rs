@@ -1,13 +1,10 @@
-//! `fathom catalog`: the modelled volumes, and what one of them may do.
+//! `fathom catalog`: the modelled volumes, and what one of them sustains.
 
-mod answer;
-mod json;
-mod list;
-mod page;
 mod question;
 
 use job::Diagnostic;
 use report::Style;
+use report::catalog::{CatalogVolume, list_json, list_text};
 use volume::catalogue::{self, Problem};
 
 use crate::args::CatalogOptions;
@@ -20,23 +17,18 @@ use crate::{diagnostics, runners};
 pub(crate) fn command(options: &CatalogOptions) -> Exit {
     let Some(words) = &options.volume else {
         let listed = catalogue::list();
-        return say(&if options.json() { json::list(&listed) } else { list::list(&listed) });
+        return say(&if options.json() { list_json(&listed) } else { list_text(&listed) });
     };
-    let question = question::read(options);
+    let load = question::read(options);
     let resolved = catalogue::resolve_all(&[words], &runners::read_volumes);
-    match (question, resolved) {
-        (Ok(question), Ok(mut resolved)) => {
-            let volume = resolved.remove(0);
-            let answer = answer::answer(&volume.spec, &question);
+    match (load, resolved) {
+        (Ok(load), Ok(resolved)) => {
+            let shown = CatalogVolume::new(&resolved[0], &load);
             let style = Style { width: Terminal::stdout().width.min(100), colour: false };
-            say(&if options.json() {
-                json::volume(&volume, &question, &answer)
-            } else {
-                page::volume(&volume, &question, &answer, style)
-            })
+            say(&if options.json() { shown.json() } else { shown.text(style) })
         }
-        (question, resolved) => {
-            let mut problems = question.err().unwrap_or_default();
+        (load, resolved) => {
+            let mut problems = load.err().unwrap_or_default();
             problems.extend(resolved.err().into_iter().flatten().map(|problem| of_volume(&problem)));
             diagnostics::print(&problems);
             Exit::Usage

@@ -1,42 +1,21 @@
-//! For which operations a volume is described: `--bs`, `--rw`, `--rwmixread`.
+//! The operations for which a volume is described: `--bs`, `--rw`, `--rwmixread`.
 
 use job::{Diagnostic, Place};
+use report::catalog::CatalogLoad;
 use volume::PerKind;
-use volume::closed::Load;
 
 use crate::args::CatalogOptions;
 use crate::block::block_bytes;
 
-/// Operations of one size and mix.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Question {
-    /// Bytes of each.
-    pub bytes: u32,
-    /// The share of each kind.
-    pub share: PerKind<f64>,
-    /// Whether each begins where the last one ended.
-    pub sequential: bool,
-    /// In words: `random reads of 4 KiB`.
-    pub words: String,
-}
-
-impl Question {
-    /// As many of these operations as the volume lets through.
-    pub(super) fn load(&self) -> Load {
-        let bytes = PerKind { read: self.bytes, write: self.bytes, trim: self.bytes, flush: 0 };
-        Load { in_flight: f64::INFINITY, bytes, share: self.share, sequential: self.sequential }
-    }
-}
-
-/// Reads the options; all that is wrong with them at once.
-pub(super) fn read(options: &CatalogOptions) -> Result<Question, Vec<Diagnostic>> {
+/// Reads the options, and reports all problems together.
+pub(super) fn read(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Diagnostic>> {
     let bytes = block_bytes(&options.bs);
     let mix = mix(&options.rw, options.rwmixread);
     match (bytes, mix) {
         (Some(bytes), Some((share, sequential, kind))) => {
             let order = if sequential { "sequential" } else { "random" };
-            let words = format!("{order} {kind} of {}", units::Bytes::new(u64::from(bytes)));
-            Ok(Question { bytes, share, sequential, words })
+            let description = format!("{order} {kind} of {}", units::Bytes::new(u64::from(bytes)));
+            Ok(CatalogLoad { bytes, share, sequential, description })
         }
         (bytes, mix) => {
             let mut problems = Vec::new();
@@ -66,7 +45,7 @@ fn refused(option: &str, value: &str, message: String, remedy: &str) -> Diagnost
     Diagnostic::error("catalog", message).at(place).remedy(remedy)
 }
 
-/// The shares of the kinds, whether they are sequential, and their name.
+/// Returns the fraction of each kind, whether operations are sequential, and their name.
 fn mix(rw: &str, read_percent: u8) -> Option<(PerKind<f64>, bool, String)> {
     let (sequential, kind) = match rw.strip_prefix("rand") {
         Some(kind) => (false, kind),

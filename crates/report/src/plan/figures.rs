@@ -5,7 +5,7 @@ use units::{Bytes, Nanos, count, grouped, significant};
 use volume::catalogue::Origin;
 use volume::{cited_jitter, cited_merging};
 
-use crate::volume_terms::amount;
+use crate::volume_terms::{amount, price_parts};
 
 /// Formats a monthly price: `141.92 USD a month`, `4.75 EUR = 5.59 USD a month`.
 pub(super) fn price(money: &Money) -> String {
@@ -49,11 +49,11 @@ pub(super) fn unknown_region(need: &Need) -> Option<String> {
 pub(super) fn exchange(need: &Need, candidates: &[Candidate]) -> Option<String> {
     let converted = |candidate: &Candidate| candidate.price.as_ref().is_some_and(|money| money.currency != "USD");
     let plan::Exchange { usd_per_eur, source } = &need.exchange;
-    let said = match source.date.as_str() {
+    let basis = match source.date.as_str() {
         "" => source.title.clone(),
         date => format!("{}, {date}; --eur-usd sets another rate", source.title),
     };
-    candidates.iter().any(converted).then(|| format!("1 EUR = {} USD ({said})", significant(*usd_per_eur, 5)))
+    candidates.iter().any(converted).then(|| format!("1 EUR = {} USD ({basis})", significant(*usd_per_eur, 5)))
 }
 
 /// Describes what the headroom of a need demands, in one line; `None` where there is none.
@@ -63,16 +63,16 @@ pub(super) fn headroom(need: &Need) -> Option<String> {
     }
     let percent = significant(100.0 * need.headroom, 2);
     let factor = significant(1.0 + need.headroom, 3);
-    let mut said = format!("headroom {percent} %: a volume sustains {factor} times the rate");
+    let mut text = format!("headroom {percent} %: a volume sustains {factor} times the rate");
     let bounds = [("mean latency", need.mean), (percentile_name(need), need.percentile.map(|(_, bound)| bound))];
     for (name, bound) in bounds {
         let Some(bound) = bound else { continue };
-        said.push_str(&format!(
+        text.push_str(&format!(
             "; {name} at the rate itself is at most {bound} / {factor} = {}",
             time(need.planned_secs(bound))
         ));
     }
-    Some(said)
+    Some(text)
 }
 
 /// Names the bounded percentile, by default the 99th: `p99`, `p99.9`.
@@ -100,10 +100,10 @@ pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
         let missed = if without > bound.secs_f64() { format!(", above the bound of {bound}") } else { String::new() };
         Some(format!("{name} {}, without jitter {}{missed}", time(with), time(without)))
     };
-    let said: Vec<String> = bounds.into_iter().filter_map(differs).collect();
+    let phrases: Vec<String> = bounds.into_iter().filter_map(differs).collect();
     let how = format!("{} admits operations up to {} ahead of schedule", effect.limit, cited_jitter(&effect.jitter));
     let source = if effect.is_simulated { "simulated" } else { "by formula" };
-    Some(format!("{how}: {} ({source})", said.join("; ")))
+    Some(format!("{how}: {} ({source})", phrases.join("; ")))
 }
 
 /// Names the limit that the candidate meets only because the provider merges sequential operations.
@@ -142,22 +142,15 @@ pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
 
 /// States what the plan does not consider, and at which rate it converts prices.
 pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
-    let mut said = vec!["Not considered: several volumes striped together (RAID 0); prices of machines.".to_owned()];
-    said.extend(exchange(need, candidates).map(|rate| format!("Prices in euros are compared in US dollars: {rate}.")));
-    said
+    let mut lines = vec!["Not considered: several volumes striped together (RAID 0); prices of machines.".to_owned()];
+    lines.extend(exchange(need, candidates).map(|rate| format!("Prices in euros are compared in US dollars: {rate}.")));
+    lines
 }
 
 /// Lists the parts of a price: `capacity 81.92, IOPS 60.00`.
 pub(super) fn split(money: &Money) -> String {
-    let parts = [
-        ("capacity", money.parts.capacity),
-        ("IOPS", money.parts.iops),
-        ("throughput", money.parts.throughput),
-        ("performance", money.parts.performance),
-    ];
-    let paid: Vec<String> =
-        parts.iter().filter(|(_, part)| *part > 0.0).map(|(what, part)| format!("{what} {}", amount(*part))).collect();
-    paid.join(", ")
+    let paid = price_parts(&money.parts).into_iter().filter(|(_, part)| *part > 0.0);
+    paid.map(|(what, part)| format!("{what} {}", amount(part))).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn time(secs: f64) -> String {
@@ -173,15 +166,15 @@ pub(super) fn size(candidate: &Candidate) -> String {
 /// Lists what to provision besides the size: `15,000 IOPS, 240 MiB/s`.
 pub(super) fn provisioned(candidate: &Candidate) -> String {
     let asked = candidate.about.keys.iter().filter(|key| key.origin == Origin::Asked && key.name != "size");
-    let said = asked.filter(|key| key.name != "machine").map(|key| match key.bounds.value {
+    let values = asked.filter(|key| key.name != "machine").map(|key| match key.bounds.value {
         Some(_) => key.value.clone(),
         None => format!("{} {}", key.name, key.value),
     });
-    let said = said.map(|said| match said.strip_prefix("1 ").and_then(|unit| unit.strip_suffix('s')) {
+    let values = values.map(|value| match value.strip_prefix("1 ").and_then(|unit| unit.strip_suffix('s')) {
         Some(unit) if !unit.ends_with('/') && !unit.ends_with("bp") => format!("1 {unit}"),
-        _ => said,
+        _ => value,
     });
-    said.collect::<Vec<_>>().join(", ")
+    values.collect::<Vec<_>>().join(", ")
 }
 
 /// Describes the need in one line.
@@ -200,28 +193,28 @@ pub(super) fn wanted(need: &Need) -> String {
         || if need.iops.is_some() { "4 KiB".to_owned() } else { "1 MiB".to_owned() },
         |block| Bytes::new(u64::from(block)).to_string(),
     );
-    let mut said = Vec::new();
+    let mut phrases = Vec::new();
     if !rates.is_empty() {
-        said.push(format!("{rates}, {order} {kind} of {block}"));
+        phrases.push(format!("{rates}, {order} {kind} of {block}"));
     }
-    said.extend(need.capacity.map(|bytes| format!("{} of capacity", Bytes::new(bytes))));
-    said.extend(need.mean.map(|mean| format!("{mean} on average at most")));
-    said.extend(need.percentile.map(|(share, bound)| {
+    phrases.extend(need.capacity.map(|bytes| format!("{} of capacity", Bytes::new(bytes))));
+    phrases.extend(need.mean.map(|mean| format!("{mean} on average at most")));
+    phrases.extend(need.percentile.map(|(share, bound)| {
         let share = significant(100.0 * share, if share > 0.99 { 3 } else { 2 });
         format!("{share} % within {bound}")
     }));
     if need.machines > 1 {
         let how = if need.shared { "reading one volume" } else { "with a volume each" };
-        said.push(format!("{} machines {how}", grouped(u64::from(need.machines))));
+        phrases.push(format!("{} machines {how}", grouped(u64::from(need.machines))));
     }
-    said.extend(need.machine.iter().map(|machine| format!("on {machine}")));
-    said.extend(need.vcpus.map(|vcpus| format!("{vcpus} vCPUs")));
-    said.extend(need.region.iter().map(|region| format!("prices of {region}")));
-    said.extend(need.budget.map(|budget| format!("up to {} USD a month", amount(budget))));
+    phrases.extend(need.machine.iter().map(|machine| format!("on {machine}")));
+    phrases.extend(need.vcpus.map(|vcpus| format!("{vcpus} vCPUs")));
+    phrases.extend(need.region.iter().map(|region| format!("prices of {region}")));
+    phrases.extend(need.budget.map(|budget| format!("up to {} USD a month", amount(budget))));
     if need.growth > 0.0 {
-        said.push(format!("and {} % more in a year", significant(100.0 * need.growth, 2)));
+        phrases.push(format!("and {} % more in a year", significant(100.0 * need.growth, 2)));
     }
-    said.join("; ")
+    phrases.join("; ")
 }
 
 /// Rounds operations in flight up to a whole number of at least one.
@@ -280,10 +273,10 @@ pub(super) struct RefusedVolumes {
 pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<RefusedVolumes> {
     let mut groups: Vec<RefusedVolumes> = Vec::new();
     for candidate in missing {
-        let mut said: Vec<String> = Vec::new();
+        let mut reasons: Vec<String> = Vec::new();
         for failure in &candidate.failures {
             let (reason, reached) = reason(failure);
-            if said.contains(&reason) {
+            if reasons.contains(&reason) {
                 continue;
             }
             let volume =
@@ -292,7 +285,7 @@ pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<R
                 Some(group) => group.volumes.push(volume),
                 None => groups.push(RefusedVolumes { reason: reason.clone(), volumes: vec![volume] }),
             }
-            said.push(reason);
+            reasons.push(reason);
         }
     }
     groups

@@ -97,9 +97,9 @@ fn assumptions(plan: &PlanReport) -> Vec<String> {
         }
     }
     for candidate in plan.meeting() {
-        let said =
+        let remarks =
             [figures::jitter(candidate, &plan.need), figures::merging(candidate), figures::unknown_machine(candidate)];
-        lines.extend(said.into_iter().flatten().map(|said| format!("{}: {said}", candidate.listed)));
+        lines.extend(remarks.into_iter().flatten().map(|remark| format!("{}: {remark}", candidate.listed)));
     }
     for candidate in plan.meeting() {
         let lacks = candidate.price.as_ref().and_then(|money| money.lacks.as_ref().map(|lacks| (money, lacks)));

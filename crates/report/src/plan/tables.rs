@@ -7,7 +7,7 @@ use super::PlanReport;
 use super::arithmetic::arithmetic;
 use super::figures::{self, holds, limit, name, time, wanted};
 use crate::escape;
-use crate::volume_terms::amount;
+use crate::volume_terms::{amount, parts_json, source_json};
 
 /// Returns a table of the volumes that meet the need, and one of those that do not with the reasons.
 pub(super) fn markdown(plan: &PlanReport) -> String {
@@ -224,12 +224,9 @@ fn candidate(plan: &PlanReport, index: usize, candidate: &Candidate) -> Value {
     let price = candidate.price.as_ref().map(|money| {
         json!({
             "currency": money.currency, "per_month": money.per_month, "usd_per_month": money.usd_per_month,
-            "parts": {
-                "capacity": money.parts.capacity, "iops": money.parts.iops,
-                "throughput": money.parts.throughput, "performance": money.parts.performance,
-            },
+            "parts": parts_json(&money.parts),
             "region": money.region, "stands_for": money.stands_for, "date": money.source.date, "lacks": money.lacks, "rule": money.rule,
-            "source": { "title": money.source.title, "address": money.source.address, "date": money.source.date },
+            "source": source_json(&money.source),
             "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps(),
         })
     });

@@ -341,21 +341,21 @@ impl PlanText {
 
     fn foot(&mut self, plan: &PlanReport, shows_arithmetic: bool) {
         let survived = plan.candidates.iter().filter(|candidate| candidate.survived == Some(true)).count();
-        let mut said = match plan.is_simulated {
+        let mut note = match plan.is_simulated {
             true if survived > 0 => {
                 format!("{survived} of {} confirmed by simulation, seed {}.", plan.ranking.meeting.len(), plan.seed)
             }
             _ => String::new(),
         };
         if !shows_arithmetic {
-            said.push_str(" --explain shows the arithmetic and its sources.");
+            note.push_str(" --explain shows the arithmetic and its sources.");
         }
         self.sheet.gap();
         for line in figures::scope(&plan.need, &plan.candidates) {
             self.sheet.aside(0, &line);
         }
-        if !said.is_empty() {
-            self.sheet.aside(0, said.trim_start());
+        if !note.is_empty() {
+            self.sheet.aside(0, note.trim_start());
         }
     }
 }

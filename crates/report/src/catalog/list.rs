@@ -1,33 +1,34 @@
-//! All volumes, provider by provider.
+//! The list of all volumes, by provider.
 
 use std::fmt::Write;
 
 use volume::catalogue::Listed;
 
-/// Titles begin here; longer names have a line of their own.
+/// The column in which titles begin; longer names have a line of their own.
 const TITLES: usize = 36;
 
-/// A page of at most 80 columns.
-pub(super) fn list(listed: &[Listed]) -> String {
-    let mut page = String::new();
+/// Returns all volumes in lines of at most 80 columns.
+#[must_use]
+pub fn list_text(listed: &[Listed]) -> String {
+    let mut text = String::new();
     let mut provider = "";
     for volume in listed {
         if volume.provider != provider {
             let gap = if provider.is_empty() { "" } else { "\n" };
-            let _ = writeln!(page, "{gap}{}", volume.provider);
+            let _ = writeln!(text, "{gap}{}", volume.provider);
             provider = &volume.provider;
         }
         let name = &volume.name;
         let indent = TITLES.min(80_usize.saturating_sub(volume.title.chars().count()));
         let _ = if name.len() + 2 < TITLES {
-            writeln!(page, "  {name:width$}{}", volume.title, width = TITLES - 2)
+            writeln!(text, "  {name:width$}{}", volume.title, width = TITLES - 2)
         } else {
-            writeln!(page, "  {name}\n{:indent$}{}", "", volume.title)
+            writeln!(text, "  {name}\n{:indent$}{}", "", volume.title)
         };
     }
-    page.push_str("\nA volume is asked for with its keys: gcp/pd-ssd,size=1TiB,machine=n2-standard-8\n");
-    page.push_str("`fathom catalog VOLUME` shows its keys, its limits and its price.\n");
-    page
+    text.push_str("\nA volume is asked for with its keys: gcp/pd-ssd,size=1TiB,machine=n2-standard-8\n");
+    text.push_str("`fathom catalog VOLUME` shows its keys, its limits and its price.\n");
+    text
 }
 
 #[cfg(test)]
@@ -37,7 +38,7 @@ mod tests {
     #[test]
     fn the_list_fits_eighty_columns_and_has_every_volume() {
         let listed = volume::catalogue::list();
-        let page = list(&listed);
+        let page = list_text(&listed);
         assert!(listed.iter().all(|volume| page.contains(&volume.name) && page.contains(&volume.title)));
         for line in page.lines() {
             assert!(line.chars().count() <= 80, "{line}");

@@ -1,7 +1,5 @@
-//! One volume, for people.
+//! One volume as text.
 
-use report::volume_terms::amount;
-use report::{Sheet, Style};
 use units::{Bytes, Nanos, grouped, significant};
 use volume::catalogue::{COMMON_KEYS, Origin, Resolved};
 use volume::{
@@ -9,16 +7,17 @@ use volume::{
     names_machine,
 };
 
-use super::answer::{Answer, Row};
-use super::question::Question;
+use super::{CatalogLoad, CatalogVolume, LimitRow};
+use crate::sheet::{Sheet, Style};
+use crate::volume_terms::{amount, price_parts};
 
-/// Everything that is known, in lines that fit.
-pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>, style: Style) -> String {
-    let mut page = Page { sheet: Sheet::new(style, 0) };
+pub(super) fn text(shown: &CatalogVolume<'_>, style: Style) -> String {
+    let volume = shown.volume;
+    let mut page = VolumeText { sheet: Sheet::new(style, 0) };
     page.head(volume);
     page.keys(volume);
-    page.limits(question, answer);
-    page.result(question, answer);
+    page.limits(shown);
+    page.result(shown);
     page.latency(volume);
     page.price(volume);
     page.list("Notes", &volume.spec.notes);
@@ -26,11 +25,11 @@ pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>
     page.sheet.finish()
 }
 
-struct Page {
+struct VolumeText {
     sheet: Sheet,
 }
 
-impl Page {
+impl VolumeText {
     fn head(&mut self, volume: &Resolved) {
         let about = &volume.about;
         self.sheet.line(&volume.spec.name);
@@ -58,23 +57,23 @@ impl Page {
         self.sheet.wrapped("  and ", &format!("{} as for every volume", common.join(", ")));
     }
 
-    fn limits(&mut self, question: &Question, answer: &Answer<'_>) {
+    fn limits(&mut self, shown: &CatalogVolume<'_>) {
         self.sheet.gap();
-        self.sheet.wrapped("", &format!("Limits for {}", question.words));
-        if answer.rows.is_empty() {
+        self.sheet.wrapped("", &format!("Limits for {}", shown.load.description));
+        if shown.rows.is_empty() {
             self.sheet.line("  none");
         }
-        let bound_by = answer.bound_by().map(|cap| cap.part);
-        for row in &answer.rows {
-            self.row(row, question, bound_by.is_some() && row.cap.as_ref().map(|cap| cap.part) == bound_by);
+        let bound_by = shown.bound_by().map(|cap| cap.part);
+        for row in &shown.rows {
+            self.row(row, shown.load, bound_by.is_some() && row.cap.as_ref().map(|cap| cap.part) == bound_by);
         }
-        self.jitter(answer);
+        self.jitter(shown);
     }
 
-    /// How far ahead of an even schedule limits admit operations; which of them, where they differ.
-    fn jitter(&mut self, answer: &Answer<'_>) {
+    /// Appends how far ahead of an even schedule limits admit operations, by limit where they differ.
+    fn jitter(&mut self, shown: &CatalogVolume<'_>) {
         let mut known: Vec<(&Jitter, Vec<&str>)> = Vec::new();
-        for limit in answer.rows.iter().filter_map(|row| row.limit) {
+        for limit in shown.rows.iter().filter_map(|row| row.limit) {
             let Burst::Jitter(jitter) = &limit.burst else { continue };
             match known.iter_mut().find(|(other, _)| *other == jitter) {
                 Some((_, names)) => names.push(&limit.name),
@@ -89,15 +88,15 @@ impl Page {
         }
     }
 
-    fn row(&mut self, row: &Row<'_>, question: &Question, binds: bool) {
+    fn row(&mut self, row: &LimitRow<'_>, load: &CatalogLoad, binds: bool) {
         let mark = if binds { ">" } else { " " };
         // Most limits of a machine say so in their names.
         let of_machine = *row.scope == Scope::Machine && !names_machine(row.name);
         let scope = if of_machine { ", of the machine" } else { "" };
         let iops = row.cap.as_ref().map(|cap| cap.iops);
-        let passes = iops.map_or_else(|| "does not count these".to_owned(), |iops| rates(iops, question.bytes));
+        let passes = iops.map_or_else(|| "does not count these".to_owned(), |iops| rates(iops, load.bytes));
         self.sheet.wrapped(&format!("{mark} "), &format!("{}{scope}: {passes}", row.name));
-        // A rule that is one number is said already.
+        // A rule that is one number is printed already.
         let mut rule =
             if passes.split(", ").any(|rate| rate == row.rule) { Vec::new() } else { vec![row.rule.to_owned()] };
         rule.extend(row.limit.and_then(bucket));
@@ -121,15 +120,16 @@ impl Page {
         }
     }
 
-    fn result(&mut self, question: &Question, answer: &Answer<'_>) {
-        let (Some(iops), Some(deep), Some(single)) = (answer.iops(), &answer.deep, &answer.single) else { return };
+    fn result(&mut self, shown: &CatalogVolume<'_>) {
+        let (Some(iops), Some(deep), Some(single)) = (shown.iops(), &shown.deep, &shown.single) else { return };
+        let bytes = shown.load.bytes;
         self.sheet.gap();
-        let held = answer.bound_by().map_or_else(String::new, |cap| format!(", held by {}", cap.name));
+        let held = shown.bound_by().map_or_else(String::new, |cap| format!(", held by {}", cap.name));
         let when = if held.is_empty() { "With full queue " } else { "In the long run " };
-        self.sheet.wrapped(when, &format!("{}{held}", rates(iops, question.bytes)));
+        self.sheet.wrapped(when, &format!("{}{held}", rates(iops, bytes)));
         if let Some(secs) = deep.burst_secs() {
             let lasting = if secs.is_finite() { format!(" for {}", time(secs)) } else { String::new() };
-            self.sheet.wrapped("At the start    ", &format!("{}{lasting}", rates(deep.burst_iops, question.bytes)));
+            self.sheet.wrapped("At the start    ", &format!("{}{lasting}", rates(deep.burst_iops, bytes)));
         }
         let each = single.alone.get() as f64 / 1e3;
         if let Some(depth) = deep.knee().filter(|_| each > 0.0) {
@@ -141,8 +141,7 @@ impl Page {
         }
         let took = single.latency.get() as f64 / 1e3;
         if each > 0.0 && single.iops < iops {
-            self.sheet
-                .wrapped("One at a time   ", &format!("{}, {} each", rates(single.iops, question.bytes), micros(took)));
+            self.sheet.wrapped("One at a time   ", &format!("{}, {} each", rates(single.iops, bytes), micros(took)));
         }
     }
 
@@ -166,22 +165,15 @@ impl Page {
     fn price(&mut self, volume: &Resolved) {
         let Some(price) = &volume.spec.price else { return };
         let month = amount(price.per_month);
-        // A price that is one number is said already.
+        // A price that is one number is printed already.
         let rule = match price.rule.split_once(" (") {
             Some((rule, note)) if rule == month => format!(" ({note}"),
             None if price.rule == month => String::new(),
             _ => format!(" = {}", price.rule),
         };
-        let month = format!("{month} {} a month{rule}", price.currency);
-        self.sheet.wrapped("Price    ", &month);
-        let parts = [
-            (price.parts.capacity, "capacity"),
-            (price.parts.iops, "IOPS"),
-            (price.parts.throughput, "throughput"),
-            (price.parts.performance, "performance"),
-        ];
-        let paid: Vec<String> =
-            parts.iter().filter(|(part, _)| *part > 0.0).map(|(part, what)| format!("{what} {part:.2}")).collect();
+        self.sheet.wrapped("Price    ", &format!("{month} {} a month{rule}", price.currency));
+        let paid = price_parts(&price.parts).into_iter().filter(|(_, part)| *part > 0.0);
+        let paid: Vec<String> = paid.map(|(what, part)| format!("{what} {part:.2}")).collect();
         if paid.len() > 1 {
             self.sheet.wrapped("         ", &paid.join(", "));
         }
@@ -208,7 +200,7 @@ impl Page {
     }
 }
 
-/// `a bucket of 5,400,000 credits`; what limits bytes saves bytes.
+/// Formats a bucket of credits: `a bucket of 5,400,000 credits`. A limit of bytes has a bucket of bytes.
 fn bucket(limit: &Limit) -> Option<String> {
     let Burst::Credits { most, at_start } = limit.burst else { return None };
     let amount = |units: u64| match limit.counted {
@@ -221,14 +213,14 @@ fn bucket(limit: &Limit) -> Option<String> {
     Some(format!("a bucket of {}{credits}{full}", amount(most)))
 }
 
-/// From which size on sequential operations are merged, and what that rests on.
+/// Says from which size on sequential operations are merged, and on what basis.
 fn merged(limit: &Limit) -> Option<String> {
     let Counted::Operations { merged_from: Some(least), .. } = limit.counted else { return None };
     let from = if least > 0 { format!(" of {} and more", Bytes::new(u64::from(least))) } else { String::new() };
     Some(format!("merges sequential operations{from}: {}", cited_merging(limit.merging.as_ref()?)))
 }
 
-/// `10,000 IOPS, 39.1 MiB/s, 41 MB/s`.
+/// Formats a rate: `10,000 IOPS, 39.1 MiB/s, 41 MB/s`.
 fn rates(iops: f64, bytes: u32) -> String {
     let throughput = Bytes::new((iops * f64::from(bytes)) as u64);
     format!("{} IOPS, {throughput}/s, {}/s", whole(iops), throughput.decimal())

@@ -1,13 +1,15 @@
-//! The same for programs: one document.
+//! The catalogue as JSON.
 
 use serde_json::{Value, json};
 use volume::catalogue::{Listed, Origin, Resolved};
-use volume::{Behaviour, Burst, Counted, JitterBasis, Kind, Law, Limit, Scope, Source};
+use volume::{Behaviour, Burst, Counted, JitterBasis, Kind, Law, Limit, Scope};
 
-use super::answer::{Answer, Row};
-use super::question::Question;
+use super::{CatalogLoad, CatalogVolume, LimitRow};
+use crate::volume_terms::{parts_json, source_json};
 
-pub(super) fn list(listed: &[Listed]) -> String {
+/// Returns one JSON document with all volumes.
+#[must_use]
+pub fn list_json(listed: &[Listed]) -> String {
     let volumes: Vec<Value> = listed
         .iter()
         .map(|volume| {
@@ -20,7 +22,8 @@ pub(super) fn list(listed: &[Listed]) -> String {
     document(&json!({ "volumes": volumes }))
 }
 
-pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>) -> String {
+pub(super) fn json(shown: &CatalogVolume<'_>) -> String {
+    let (volume, load) = (shown.volume, shown.load);
     let (spec, about) = (&volume.spec, &volume.about);
     let keys: Vec<Value> = about
         .keys
@@ -31,21 +34,21 @@ pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>
             })
         })
         .collect();
-    let limits: Vec<Value> = answer.rows.iter().map(|row| limit(row, question)).collect();
-    let burst = answer.deep.as_ref().and_then(|deep| Some((deep.burst_iops, deep.burst_secs()?)));
+    let limits: Vec<Value> = shown.rows.iter().map(|row| limit(row, load)).collect();
+    let burst = shown.deep.as_ref().and_then(|deep| Some((deep.burst_iops, deep.burst_secs()?)));
     let priced: Vec<Value> =
         about.prices.iter().map(|of| json!({ "also": of.also, "price": self::price(&of.price) })).collect();
     document(&json!({
         "name": spec.name, "title": spec.title, "provider": about.provider, "media": about.media,
         "edition": about.edition, "as_of": about.as_of, "size_bytes": spec.size.get(), "keys": keys,
         "operations": {
-            "bytes": question.bytes, "sequential": question.sequential,
-            "read_share": question.share.read, "write_share": question.share.write, "trim_share": question.share.trim,
+            "bytes": load.bytes, "sequential": load.sequential,
+            "read_share": load.share.read, "write_share": load.share.write, "trim_share": load.share.trim,
         },
         "limits": limits,
-        "iops": answer.iops(),
-        "bytes_per_sec": answer.iops().map(|iops| iops * f64::from(question.bytes)),
-        "bound_by": answer.bound_by().map(|cap| &cap.name),
+        "iops": shown.iops(),
+        "bytes_per_sec": shown.iops().map(|iops| iops * f64::from(load.bytes)),
+        "bound_by": shown.bound_by().map(|cap| &cap.name),
         "burst": burst.map(|(iops, secs)| json!({ "iops": finite(iops), "secs": finite(secs) })),
         "latency": latency(volume),
         "price": spec.price.as_ref().map(price), "prices": priced, "notes": spec.notes, "unknown_limits": spec.unknown_limits, "unknown": about.unknown,
@@ -55,12 +58,9 @@ pub(super) fn volume(volume: &Resolved, question: &Question, answer: &Answer<'_>
 fn price(price: &volume::spec::Price) -> Value {
     json!({
         "currency": price.currency, "per_month": price.per_month, "rule": price.rule,
-        "parts": {
-            "capacity": price.parts.capacity, "iops": price.parts.iops,
-            "throughput": price.parts.throughput, "performance": price.parts.performance,
-        },
+        "parts": parts_json(&price.parts),
         "region": price.region, "lacks": price.lacks,
-        "source": source(&price.source),
+        "source": source_json(&price.source),
     })
 }
 
@@ -72,19 +72,19 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-fn limit(row: &Row<'_>, question: &Question) -> Value {
+fn limit(row: &LimitRow<'_>, load: &CatalogLoad) -> Value {
     let iops = row.cap.as_ref().map(|cap| cap.iops);
     let bucket = row.cap.as_ref().and_then(|cap| cap.bucket);
     json!({
         "name": row.name,
         "scope": if *row.scope == Scope::Machine { "machine" } else { "volume" },
         "iops": iops,
-        "bytes_per_sec": iops.map(|iops| iops * f64::from(question.bytes)),
+        "bytes_per_sec": iops.map(|iops| iops * f64::from(load.bytes)),
         "bucket": bucket.map(|bucket| json!({ "most": bucket.most, "at_start": bucket.at_start })),
         "rule": row.rule,
-        "source": source(row.source),
+        "source": source_json(row.source),
         "tolerance": row.limit.and_then(|limit| limit.tolerance.as_ref()).map(|tolerance| json!({
-            "fraction": tolerance.fraction(), "source": source(&tolerance.source),
+            "fraction": tolerance.fraction(), "source": source_json(&tolerance.source),
         })),
         "jitter": row.limit.and_then(jitter),
         "merging": row.limit.and_then(merging),
@@ -94,7 +94,7 @@ fn limit(row: &Row<'_>, question: &Question) -> Value {
 fn jitter(limit: &Limit) -> Option<Value> {
     let Burst::Jitter(jitter) = &limit.burst else { return None };
     let stated = match &jitter.basis {
-        JitterBasis::Stated(stated) => Some(source(stated)),
+        JitterBasis::Stated(stated) => Some(source_json(stated)),
         JitterBasis::Given | JitterBasis::Assumed => None,
     };
     let ms = jitter.time.get() as f64 / 1e6;
@@ -105,12 +105,8 @@ fn merging(limit: &Limit) -> Option<Value> {
     let Counted::Operations { unit, merged_from: Some(from) } = limit.counted else { return None };
     let merging = limit.merging.as_ref()?;
     Some(json!({
-        "from_bytes": from, "to_bytes": unit, "source": source(&merging.source), "assumed": merging.assumed,
+        "from_bytes": from, "to_bytes": unit, "source": source_json(&merging.source), "assumed": merging.assumed,
     }))
-}
-
-fn source(source: &Source) -> Value {
-    json!({ "title": source.title, "address": source.address, "date": source.date })
 }
 
 fn latency(volume: &Resolved) -> Value {
@@ -121,6 +117,6 @@ fn latency(volume: &Resolved) -> Value {
     };
     json!({
         "read": law(latency.law.get(Kind::Read)), "write": law(latency.law.get(Kind::Write)),
-        "basis": volume.about.latency_basis.name(), "assumed": volume.about.latency_assumed, "source": source(&latency.source),
+        "basis": volume.about.latency_basis.name(), "assumed": volume.about.latency_assumed, "source": source_json(&latency.source),
     })
 }
