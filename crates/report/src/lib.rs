@@ -28,6 +28,7 @@ mod paint;
 pub mod plan;
 pub mod progress;
 mod repeats;
+pub mod runs;
 mod sheet;
 mod stuck;
 pub mod suite;

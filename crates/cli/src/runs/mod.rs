@@ -1,10 +1,11 @@
-//! `fathom runs`: what was measured before.
+//! `fathom runs`: the saved runs.
 
 pub(crate) mod args;
-mod list;
-mod show;
+mod saved;
 mod when;
 
+use jiff::tz::TimeZone;
+use report::runs::{run_details_json, run_details_text, saved_runs_json, saved_runs_text};
 use store::{Entry, Filter, Reason, Retention, Store};
 use units::Bytes;
 
@@ -49,18 +50,22 @@ fn list(options: &ListOptions) -> Result<Exit, Exit> {
     let store = home::store().map_err(|problem| Exit::environment(&problem))?;
     let listing = store.map_or_else(|| Ok(store::Listing::default()), |store| store.list(&filter));
     let listing = listing.map_err(|error| failed(&error))?;
+    let runs: Vec<_> = listing.entries.iter().map(|entry| saved::run(entry, now.time_zone())).collect();
+    let (place, skipped) = (place.display().to_string(), saved::skipped(&listing));
     Ok(say(&match options.format {
-        Form::Json => list::json(&place, &listing),
-        Form::Text => list::text(&place, &listing, &now, Terminal::stdout().style()),
+        Form::Json => saved_runs_json(&place, &runs, &skipped),
+        Form::Text => saved_runs_text(&place, &runs, &skipped, Terminal::stdout().style()),
     }))
 }
 
 fn show(options: &ShowOptions) -> Result<Exit, Exit> {
     let recalled = recall_all(&options.run).map_err(|problem| Exit::usage(&problem))?;
-    let style = Terminal::stdout().style();
+    let (zone, style) = (TimeZone::system(), Terminal::stdout().style());
+    let details: Vec<_> = recalled.iter().map(|one| saved::details(one, &zone)).collect();
+    let text = |(one, details)| run_details_text(details, &saved::results(one, style), style);
     Ok(say(&match options.format {
-        Form::Json => show::json(&recalled),
-        Form::Text => recalled.iter().map(|one| show::text(one, style)).collect::<Vec<_>>().join("\n"),
+        Form::Json => run_details_json(&details),
+        Form::Text => recalled.iter().zip(&details).map(text).collect::<Vec<_>>().join("\n"),
     }))
 }
 

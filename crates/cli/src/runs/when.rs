@@ -1,12 +1,12 @@
-//! Instants as people write them: dates, dates with a time, and ages.
+//! Local times: parsing dates, dates with a time, and ages; offsets from UTC.
 
 use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use store::Entry;
 
 use crate::retention;
 
-/// `2026-11-21`, `2026-11-21T20:53`, `2026-11-21 20:53:04` by the clock of this place, or `7d` ago, in milliseconds since
+/// Parses `2026-11-21`, `2026-11-21T20:53` or `2026-11-21 20:53:04` in local time, or `7d` ago, as milliseconds since
 /// 1970.
 pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
     let unknown = || format!("{text}: write a date (2026-11-21), a date and a time (2026-11-21T20:53) or an age (7d)");
@@ -22,11 +22,10 @@ pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
     u64::try_from(zoned.timestamp().as_millisecond()).map_err(|_| unknown())
 }
 
-/// When a run began by the clock of this place, in such a format.
-pub(super) fn told(entry: &Entry, now: &Zoned, format: &str) -> String {
-    let instant = i64::try_from(entry.started_unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-    let zoned = instant.map(|instant| instant.to_zoned(now.time_zone().clone()));
-    zoned.map_or_else(|| "-".to_owned(), |zoned| zoned.strftime(format).to_string())
+/// Returns by how many seconds local time is ahead of UTC at an instant; `None` where that is out of range.
+pub(super) fn utc_offset_s(unix_ms: u64, zone: &TimeZone) -> Option<i32> {
+    let instant = Timestamp::from_millisecond(i64::try_from(unix_ms).ok()?).ok()?;
+    Some(zone.to_offset(instant).seconds())
 }
 
 #[cfg(test)]

@@ -1,51 +1,49 @@
-//! All that was kept of one run.
+//! Everything saved of one run.
 
-use analyse::analyse;
 use record::{Device, Environment, Ground, Run};
-use report::escape;
-use report::{Sheet, Style};
 use serde::Serialize;
-use store::{Entry, Loaded};
 use units::{Bytes, grouped};
 
-use super::list::Listed;
-use crate::keep;
-use crate::recall::Recalled;
+use super::{SavedRun, SavedRunDocument};
+use crate::escape;
+use crate::sheet::{Sheet, Style};
 
-/// Where values begin.
+/// The column in which values begin.
 const INDENT: usize = 16;
 
-/// The text that the run printed; then what was kept beside it.
-pub(super) fn text(recalled: &Recalled, style: Style) -> String {
-    let printed = recalled.kept.as_ref().and_then(printed);
-    let report = printed.unwrap_or_else(|| report::text(&recalled.run, &analyse(&recalled.run), style));
+/// A run and everything saved beside its record.
+#[derive(Clone, Debug)]
+pub struct RunDetails<'a, M> {
+    /// The record.
+    pub run: &'a Run,
+    /// The entry of the store and the path of its folder; `None` of a run that is not from a store.
+    pub saved: Option<(SavedRun<'a, M>, String)>,
+    /// The host and its devices.
+    pub environment: Environment,
+    /// The job file as written.
+    pub job: Option<String>,
+}
+
+/// Returns the results that the run printed, then everything saved beside them.
+#[must_use]
+pub fn run_details_text<M>(details: &RunDetails<'_, M>, results: &str, style: Style) -> String {
     let mut sheet = Sheet::new(style.readable(), INDENT);
-    if let Some(kept) = &recalled.kept {
+    if let Some((saved, folder)) = &details.saved {
         sheet.gap();
         sheet.line(&sheet.strong("Kept"));
-        kept_lines(&mut sheet, &kept.entry, kept);
+        saved_lines(&mut sheet, saved, folder);
     }
     sheet.gap();
     sheet.line(&sheet.strong("Where and how"));
-    surroundings(&mut sheet, &environment(recalled));
-    field(&mut sheet, "command", &quoted(&recalled.run.command_line));
-    field(&mut sheet, "repeat it", &repetition(&recalled.run));
-    if let Some(job) = recalled.kept.as_ref().and_then(|kept| kept.job().ok().flatten()) {
+    environment_lines(&mut sheet, &details.environment);
+    field(&mut sheet, "command", &quoted(&details.run.command_line));
+    field(&mut sheet, "repeat it", &repetition(details.run));
+    if let Some(job) = &details.job {
         sheet.gap();
         sheet.line(&sheet.strong("Job as written"));
         job.lines().for_each(|line| sheet.line(&format!("  {line}")));
     }
-    format!("{report}{}", sheet.finish())
-}
-
-/// What a sweep, a grid or a suite printed.
-fn printed(kept: &Loaded) -> Option<String> {
-    String::from_utf8(kept.file(keep::TEXT).ok()?).ok()
-}
-
-fn environment(recalled: &Recalled) -> Environment {
-    let kept = recalled.kept.as_ref().and_then(|kept| kept.environment().ok());
-    kept.unwrap_or_else(|| Environment::of(&recalled.run))
+    format!("{results}{}", sheet.finish())
 }
 
 fn field(sheet: &mut Sheet, label: &str, value: &str) {
@@ -54,18 +52,18 @@ fn field(sheet: &mut Sheet, label: &str, value: &str) {
     }
 }
 
-fn kept_lines(sheet: &mut Sheet, entry: &Entry, kept: &Loaded) {
-    field(sheet, "id", &entry.id);
-    if let Some(repeat) = &entry.repeat {
+fn saved_lines<M>(sheet: &mut Sheet, saved: &SavedRun<'_, M>, folder: &str) {
+    field(sheet, "id", saved.id);
+    if let Some(repeat) = saved.repeat {
         field(sheet, "series", &format!("{}, {} of {}", repeat.series, repeat.number, repeat.of));
     }
-    field(sheet, "folder", &kept.folder().to_string_lossy());
-    let files = entry.files.iter().map(|(name, seal)| format!("{name} ({})", Bytes::new(seal.bytes)));
+    field(sheet, "folder", folder);
+    let files = saved.files.iter().map(|(name, bytes)| format!("{name} ({})", Bytes::new(*bytes)));
     field(sheet, "files", &files.collect::<Vec<_>>().join(", "));
-    field(sheet, "retention", if entry.kept { "kept for good" } else { "" });
+    field(sheet, "retention", if saved.is_kept { "kept for good" } else { "" });
 }
 
-fn surroundings(sheet: &mut Sheet, environment: &Environment) {
+fn environment_lines(sheet: &mut Sheet, environment: &Environment) {
     let host = &environment.host;
     let memory = (environment.memory_bytes > 0).then(|| format!("{} of memory", Bytes::new(environment.memory_bytes)));
     let cpus = (host.cpus > 0).then(|| format!("{} CPUs", host.cpus));
@@ -75,11 +73,11 @@ fn surroundings(sheet: &mut Sheet, environment: &Environment) {
     field(sheet, "host", &parts.join(", "));
     field(sheet, "program", &format!("{} {}", environment.tool.name, environment.tool.version));
     field(sheet, "directory", &environment.directory);
-    environment.grounds.iter().for_each(|ground| field(sheet, "on", &told(ground)));
+    environment.grounds.iter().for_each(|ground| field(sheet, "on", &storage(ground)));
 }
 
-/// `/srv/data: ext4 on /srv; vdb, disk of 1 TiB, …`.
-fn told(ground: &Ground) -> String {
+/// Describes a file system and its devices: `/srv/data: ext4 on /srv; vdb, disk of 1 TiB, …`.
+fn storage(ground: &Ground) -> String {
     let filesystem = ground.filesystem.iter().map(|filesystem| format!("{} on {}", filesystem.kind, filesystem.at));
     let parts: Vec<String> = filesystem.chain(ground.devices.iter().map(device)).collect();
     format!("{}: {}", ground.path, parts.join("; "))
@@ -103,7 +101,7 @@ fn device(device: &Device) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The command with its seed; of a repeat, with that of the first one.
+/// Returns the command with its seed; of a repeat, with the seed of the first one.
 fn repetition(run: &Run) -> String {
     let has_seed = run.command_line.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
     let is_ours = run.command_line.first().is_some_and(|program| program == "fathom");
@@ -114,51 +112,52 @@ fn repetition(run: &Run) -> String {
     }
 }
 
-/// Words as a shell takes them.
+/// Quotes words for a shell.
 fn quoted(words: &[String]) -> String {
     words.iter().map(|word| escape::shell(word)).collect::<Vec<_>>().join(" ")
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
-    /// Tells readers what this is, and its layout.
+struct RunDetailsDocument<'a, M> {
+    /// The version of the layout.
     fathom_run: u32,
-    /// What the list says of it; `null` of what is not from a store.
-    entry: Option<Listed<'a>>,
-    folder: Option<String>,
-    environment: Environment,
-    job: Option<String>,
+    /// The entry of the store; `null` of a run that is not from a store.
+    entry: Option<SavedRunDocument<'a, M>>,
+    folder: Option<&'a str>,
+    environment: &'a Environment,
+    job: Option<&'a str>,
     run: &'a Run,
 }
 
-impl<'a> Document<'a> {
-    fn of(recalled: &'a Recalled) -> Self {
-        let kept = recalled.kept.as_ref();
+impl<'a, M> From<&'a RunDetails<'a, M>> for RunDetailsDocument<'a, M> {
+    fn from(details: &'a RunDetails<'a, M>) -> Self {
+        let saved = details.saved.as_ref();
         Self {
             fathom_run: 1,
-            entry: kept.map(|kept| Listed::of(&kept.entry)),
-            folder: kept.map(|kept| kept.folder().to_string_lossy().into_owned()),
-            environment: environment(recalled),
-            job: kept.and_then(|kept| kept.job().ok().flatten()),
-            run: &recalled.run,
+            entry: saved.map(|(saved, _)| saved.document()),
+            folder: saved.map(|(_, folder)| folder.as_str()),
+            environment: &details.environment,
+            job: details.job.as_deref(),
+            run: details.run,
         }
     }
 }
 
 /// The repeats of a series.
 #[derive(Serialize)]
-struct Documents<'a> {
+struct SeriesDocument<'a, M> {
     fathom_series: u32,
-    runs: Vec<Document<'a>>,
+    runs: Vec<RunDetailsDocument<'a, M>>,
 }
 
-/// One document with all of it; of a series with that of all its runs.
-pub(super) fn json(recalled: &[Recalled]) -> String {
-    let text = match recalled {
-        [only] => serde_json::to_string_pretty(&Document::of(only)),
+/// Returns one JSON document with a run, or with all runs of a series.
+#[must_use]
+pub fn run_details_json<M: Serialize>(runs: &[RunDetails<'_, M>]) -> String {
+    let text = match runs {
+        [only] => serde_json::to_string_pretty(&RunDetailsDocument::from(only)),
         several => {
-            let runs = several.iter().map(Document::of).collect();
-            serde_json::to_string_pretty(&Documents { fathom_series: 1, runs })
+            let runs = several.iter().map(RunDetailsDocument::from).collect();
+            serde_json::to_string_pretty(&SeriesDocument { fathom_series: 1, runs })
         }
     };
     format!("{}\n", text.unwrap_or_default())
@@ -169,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_such_as_a_shell_takes() {
+    fn commands_repeat_with_the_first_seed() {
         let run = Run {
             command_line: ["fathom", "run", "a b.fio", "--name=it's"].map(str::to_owned).to_vec(),
             seed: Some(7),

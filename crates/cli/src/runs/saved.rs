@@ -1,0 +1,60 @@
+//! Saved runs as the plain data that `report` prints.
+
+use jiff::tz::TimeZone;
+use record::Environment;
+use report::Style;
+use report::runs::{RunDetails, SavedRun, SkippedRun};
+use store::{Entry, Listing, Loaded};
+
+use super::when;
+use crate::keep;
+use crate::recall::Recalled;
+
+/// Returns an entry of the store with its local time.
+pub(super) fn run<'a>(entry: &'a Entry, zone: &TimeZone) -> SavedRun<'a, Entry> {
+    SavedRun {
+        manifest: entry,
+        id: &entry.id,
+        kind: entry.kind.to_string(),
+        name: &entry.name,
+        repeat: entry.repeat.as_ref(),
+        targets: &entry.targets,
+        started_unix_ms: entry.started_unix_ms,
+        utc_offset_s: when::utc_offset_s(entry.started_unix_ms, zone),
+        iops: entry.iops,
+        p99_ns: entry.p99_ns,
+        outcome: entry.outcome,
+        verdict: entry.verdict.as_deref(),
+        files: entry.files.iter().map(|(name, seal)| (name.as_str(), seal.bytes)).collect(),
+        is_kept: entry.kept,
+    }
+}
+
+/// Returns the entries of the store that are not readable runs.
+pub(super) fn skipped(listing: &Listing) -> Vec<SkippedRun> {
+    let skipped = |(name, error): &(String, store::Error)| SkippedRun {
+        name: name.clone(),
+        path: error.path.display().to_string(),
+        problem: format!("{}: {}", error.reason, error.remedy),
+    };
+    listing.skipped.iter().map(skipped).collect()
+}
+
+/// Returns a run with everything saved beside its record.
+pub(super) fn details<'a>(recalled: &'a Recalled, zone: &TimeZone) -> RunDetails<'a, Entry> {
+    let saved = recalled.kept.as_ref();
+    let environment = saved.and_then(|saved| saved.environment().ok());
+    RunDetails {
+        run: &recalled.run,
+        saved: saved.map(|saved| (run(&saved.entry, zone), saved.folder().to_string_lossy().into_owned())),
+        environment: environment.unwrap_or_else(|| Environment::of(&recalled.run)),
+        job: saved.and_then(|saved| saved.job().ok().flatten()),
+    }
+}
+
+/// Returns the text that a sweep, a grid or a suite printed, and the results of any other run.
+pub(super) fn results(recalled: &Recalled, style: Style) -> String {
+    let printed = |saved: &Loaded| String::from_utf8(saved.file(keep::TEXT).ok()?).ok();
+    let results = || report::text(&recalled.run, &analyse::analyse(&recalled.run), style);
+    recalled.kept.as_ref().and_then(printed).unwrap_or_else(results)
+}

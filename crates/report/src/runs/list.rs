@@ -1,0 +1,169 @@
+//! Saved runs as a table and as JSON.
+
+use record::Outcome;
+use serde::Serialize;
+use units::{Bytes, Nanos, count};
+
+use super::{SavedRun, SavedRunDocument, SkippedRun};
+use crate::paint::Tone;
+use crate::sheet::{Sheet, Style};
+
+/// How many skipped entries the text names.
+const SKIPPED_MOST: usize = 8;
+/// Columns that may be truncated (target, name, result), and the least width of each.
+const CUT: [(usize, usize); 3] = [(4, 9), (3, 8), (7, 9)];
+/// Narrower terminals get narrower gaps, and dates without the year.
+const ROOMY: usize = 100;
+
+/// One row: digits, beginning, kind, name, target, IOPS, p99, result, size.
+type Row = [String; 9];
+
+/// Returns a table of saved runs, then the path of the store and what it skipped.
+#[must_use]
+pub fn saved_runs_text<M>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[SkippedRun], style: Style) -> String {
+    let mut sheet = Sheet::new(style, 2);
+    if !runs.is_empty() {
+        table(&mut sheet, runs);
+    }
+    let bytes = Bytes::new(runs.iter().map(SavedRun::bytes).sum());
+    let total = match runs.len() {
+        0 => format!("no runs in {store}"),
+        1 => format!("1 run, {bytes} in {store}"),
+        count => format!("{count} runs, {bytes} in {store}"),
+    };
+    sheet.line(&sheet.faint(&total));
+    if runs.iter().any(|run| run.is_kept) {
+        sheet.line(&sheet.faint("* kept for good"));
+    }
+    skipped_entries(&mut sheet, skipped);
+    sheet.finish()
+}
+
+fn row<M>(run: &SavedRun<'_, M>, with_year: bool) -> Row {
+    let digits = run.id.rsplit('-').next().unwrap_or_default();
+    let target = if run.targets.is_empty() { "-".to_owned() } else { run.targets.join(", ") };
+    let name = match &run.repeat {
+        Some(repeat) => format!("{} {}/{}", run.name, repeat.number, repeat.of),
+        None => run.name.to_owned(),
+    };
+    [
+        format!("{digits}{}", if run.is_kept { "*" } else { "" }),
+        run.begun(with_year),
+        run.kind.clone(),
+        name,
+        target,
+        count(run.iops as f64),
+        run.p99_ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string()),
+        result(run),
+        Bytes::new(run.bytes()).to_string(),
+    ]
+}
+
+/// The outcome or, of a completed run, the main finding.
+fn result<M>(run: &SavedRun<'_, M>) -> String {
+    match run.outcome {
+        Outcome::Completed => run.verdict.unwrap_or("-").replace('_', " "),
+        Outcome::Interrupted => "interrupted".to_owned(),
+        Outcome::Failed => "failed".to_owned(),
+        Outcome::Running => "running".to_owned(),
+    }
+}
+
+fn table<M>(sheet: &mut Sheet, runs: &[SavedRun<'_, M>]) {
+    let is_roomy = sheet.width() >= ROOMY;
+    let rows: Vec<Row> = runs.iter().map(|run| row(run, is_roomy)).collect();
+    let heads = ["run", "begun", "kind", "name", "target", "IOPS", "p99", "result", "size"].map(str::to_owned);
+    let mut widths: [usize; 9] = std::array::from_fn(|column| {
+        rows.iter().chain([&heads]).map(|row| row[column].chars().count()).max().unwrap_or(0)
+    });
+    let (room, gap) = (sheet.width(), if is_roomy { 2 } else { 1 });
+    for (column, least) in CUT {
+        let excess = (widths.iter().sum::<usize>() + gap * (widths.len() - 1)).saturating_sub(room);
+        widths[column] -= excess.min(widths[column].saturating_sub(least));
+    }
+    let line = |row: &Row| {
+        let cell = |(column, text): (usize, &String)| {
+            let (text, width) = (cut(text, widths[column], column == 4), widths[column]);
+            if matches!(column, 5 | 6 | 8) { format!("{text:>width$}") } else { format!("{text:<width$}") }
+        };
+        row.iter().enumerate().map(cell).collect::<Vec<_>>().join(&" ".repeat(gap))
+    };
+    sheet.line(&sheet.faint(&line(&heads)));
+    for (row, run) in rows.iter().zip(runs) {
+        let line = line(row);
+        let is_complete = run.outcome == Outcome::Completed;
+        sheet.line(&if is_complete { line } else { sheet.tone(Tone::Odd, &line) });
+    }
+}
+
+/// Truncates a text to `width` characters, at its beginning where the end matters more.
+fn cut(text: &str, width: usize, keep_end: bool) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    match keep_end {
+        true => format!("…{}", text.chars().skip(length - kept).collect::<String>()),
+        false => format!("{}…", text.chars().take(kept).collect::<String>()),
+    }
+}
+
+fn skipped_entries(sheet: &mut Sheet, skipped: &[SkippedRun]) {
+    if skipped.is_empty() {
+        return;
+    }
+    let what =
+        if skipped.len() == 1 { "1 entry is skipped:" } else { &format!("{} entries are skipped:", skipped.len()) };
+    sheet.paragraph(what, Some(Tone::Odd));
+    for SkippedRun { name, problem, .. } in skipped.iter().take(SKIPPED_MOST) {
+        sheet.wrapped("  ", &format!("{name}: {problem}"));
+    }
+    if skipped.len() > SKIPPED_MOST {
+        sheet.line(&format!("  and {} more", skipped.len() - SKIPPED_MOST));
+    }
+}
+
+#[derive(Serialize)]
+struct SavedRunsDocument<'a, M> {
+    /// The version of the layout.
+    fathom_runs: u32,
+    store: &'a str,
+    runs: Vec<SavedRunDocument<'a, M>>,
+    skipped: Vec<SkippedDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct SkippedDocument<'a> {
+    name: &'a str,
+    problem: String,
+}
+
+/// Returns one JSON document with the manifests of saved runs.
+#[must_use]
+pub fn saved_runs_json<M: Serialize>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[SkippedRun]) -> String {
+    let skipped = skipped
+        .iter()
+        .map(|SkippedRun { name, path, problem }| SkippedDocument { name, problem: format!("{path}: {problem}") });
+    let document = SavedRunsDocument {
+        fathom_runs: 1,
+        store,
+        runs: runs.iter().map(SavedRun::document).collect(),
+        skipped: skipped.collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lose_their_beginning_and_texts_their_end() {
+        assert_eq!(cut("/dev/disk/by-id/abc", 8, true), "…-id/abc");
+        assert_eq!(cut("größer als", 5, false), "größ…");
+        assert_eq!(cut("same", 4, true), "same");
+    }
+}
