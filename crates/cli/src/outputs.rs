@@ -9,11 +9,11 @@ use record::Run;
 use report::fio::{self, Options};
 use report::html::{Shown, Subject};
 use report::plan::PlanReport;
+use report::serve::ServerStats;
 use report::{Diagnosis, Explained, GridPoint, Repeats, Style};
 
 use crate::args::{Format, RunOptions};
 use crate::exit::Exit;
-use crate::serve::Served;
 use crate::terminal::{Terminal, tell, why};
 
 /// A file for results, opened before the run so that a bad path is found before time is spent.
@@ -304,11 +304,11 @@ impl Output {
     /// # Errors
     ///
     /// The system's refusal.
-    pub(crate) fn write_served(&mut self, served: &Served) -> Result<(), String> {
+    pub(crate) fn write_served(&mut self, served: &ServerStats) -> Result<(), String> {
         let text = match self.kind {
             Kind::Json => served.json(),
             Kind::OpenMetrics => served.open_metrics(),
-            _ => served.text(),
+            _ => crate::serve::text(served),
         };
         self.put(&text)
     }

@@ -29,6 +29,7 @@ pub mod plan;
 pub mod progress;
 mod repeats;
 pub mod runs;
+pub mod serve;
 mod sheet;
 mod stuck;
 pub mod suite;

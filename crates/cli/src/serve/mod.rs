@@ -10,12 +10,9 @@ mod child;
 mod control;
 mod devices;
 mod figures;
-mod hints;
 mod identity;
-mod metrics;
 mod offers;
 mod opening;
-mod page;
 mod places;
 mod recent;
 mod scene;
@@ -27,6 +24,8 @@ mod turned_away;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
+
+use report::serve::ServerStats;
 
 use crate::args::Progress;
 use crate::display::Display;
@@ -40,7 +39,7 @@ use crate::signals::Signals;
 use crate::terminal::{tell, why};
 use args::{ServeCommand, ServeFormat, ServeOptions};
 use ask::Question;
-pub(crate) use figures::Served;
+pub(crate) use figures::text;
 use scene::Scene;
 use steward::Steward;
 use turned_away::TurnedAwayLog;
@@ -55,7 +54,7 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
     }
     let Some(address) = &options.stats else { return serve(options) };
     let served = statistics::ask(address).map_err(|problem| Exit::environment(&problem))?;
-    Ok(outputs::say(&served.document(options.format.unwrap_or(ServeFormat::Text))))
+    Ok(outputs::say(&statistics::document(&served, options.format.unwrap_or(ServeFormat::Text))))
 }
 
 /// The system's refusal of something.
@@ -113,13 +112,13 @@ fn progress(options: &ServeOptions) -> Progress {
 }
 
 /// Tells what was done. Standard output belongs to the command where there is one, unless a format was asked for.
-fn conclude(options: &ServeOptions, served: &Served, files: &mut [Output], exit: Exit) -> Exit {
+fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], exit: Exit) -> Exit {
     let of_command = options.format.is_none() && options.run.is_some();
-    let document = || served.document(options.format.unwrap_or(ServeFormat::Text));
-    let text = if of_command { String::new() } else { document() };
-    let delivered = deliver_and_say(files, &text, |file| file.write_served(served));
+    let document = || statistics::document(served, options.format.unwrap_or(ServeFormat::Text));
+    let output = if of_command { String::new() } else { document() };
+    let delivered = deliver_and_say(files, &output, |file| file.write_served(served));
     if of_command {
-        tell(&served.text());
+        tell(&text(served));
     }
     match (exit, delivered) {
         (Exit::Good, delivered) => delivered,

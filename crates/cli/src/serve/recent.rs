@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nbd::server::{Kind, Snapshot, TurnedAway};
+use report::serve::ServerStats;
 use units::Nanos;
 
-use super::figures::{Known, Served};
+use super::figures::{self, Known};
 
 /// Operations and bytes a second of each export and kind.
 #[derive(Clone, Debug, Default)]
@@ -79,13 +80,13 @@ impl View {
     }
 
     /// All there is to tell.
-    pub(super) fn served(&self) -> Served {
+    pub(super) fn served(&self) -> ServerStats {
         self.of(&self.snapshot())
     }
 
     /// All there is to tell of a snapshot.
-    pub(super) fn of(&self, snapshot: &Snapshot) -> Served {
-        Served::new(&self.known(), self.seed, snapshot, &self.rates())
+    pub(super) fn of(&self, snapshot: &Snapshot) -> ServerStats {
+        figures::stats(&self.known(), self.seed, snapshot, &self.rates())
     }
 
     /// The exports have other volumes from now on, in their order.

@@ -1,6 +1,6 @@
 //! A server that is ready to begin.
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use engine::block::DeviceDraft;
@@ -8,6 +8,7 @@ use engine::gate::Gate;
 use nbd::server::{Config, Server, Way, measure_way};
 use nbd::store::faults::Rates;
 use nbd::wire::handshake::Settings;
+use report::serve::{ServerAddress, ServerHints};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use units::Nanos;
 use volume::System;
@@ -21,7 +22,7 @@ use super::places::{Open, Place};
 use super::recent::View;
 use super::statistics::Statistics;
 use super::stores::Manner;
-use super::{child, devices, hints, offers};
+use super::{child, devices, offers};
 use crate::shutdown::{self, CleanUp};
 use crate::terminal::why;
 use live::endpoint;
@@ -127,9 +128,28 @@ impl Scene {
         Opening {
             drafts: std::mem::take(&mut self.drafts),
             command,
-            hints: hints::hints(&self.known, &self.places, &sockets, metrics, self.seed),
+            hints: self.hints(&sockets, metrics),
             variables: child::variables(&self.known, &self.places, &sockets),
         }
+    }
+
+    /// The exports, and commands that use them.
+    fn hints(&self, sockets: &Beside<'_>, metrics: Option<SocketAddr>) -> String {
+        let address = self.places.first().map(|place| match place {
+            Open::Unix(path) => ServerAddress::Unix(path.display().to_string()),
+            Open::Tcp { address, tls } => {
+                ServerAddress::Tcp { host: address.ip().to_string(), port: address.port(), is_encrypted: *tls }
+            }
+        });
+        let hints = ServerHints {
+            exports: self.known.iter().map(Known::served).collect(),
+            address,
+            statistics: sockets.statistics.display().to_string(),
+            control: sockets.control.map(|path| path.display().to_string()),
+            metrics: metrics.map(|address| address.to_string()),
+            seed: self.seed,
+        };
+        hints.text()
     }
 }
 

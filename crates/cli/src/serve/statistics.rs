@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nbd::server::Listener;
+use report::serve::ServerStats;
 
 use super::args::ServeFormat;
-use super::figures::{SCHEMA, Served};
-use super::places;
 use super::recent::View;
+use super::{figures, places};
 use crate::terminal::why;
 use live::endpoint::each;
 
@@ -59,7 +59,7 @@ impl Statistics {
 ///
 /// # Errors
 /// Where none is there, or it is no server of ours.
-pub(super) fn ask(address: &str) -> Result<Served, String> {
+pub(super) fn ask(address: &str) -> Result<ServerStats, String> {
     let path = places::statistics_at(address)?;
     let shown = path.display();
     let refused = |error| format!("--stats {address}: no server tells its statistics at {shown}: {}", why(&error));
@@ -67,19 +67,16 @@ pub(super) fn ask(address: &str) -> Result<Served, String> {
     client.set_read_timeout(Some(PATIENCE)).map_err(refused)?;
     let mut text = String::new();
     client.read_to_string(&mut text).map_err(refused)?;
-    let served: Result<Served, _> = serde_json::from_str(&text);
-    served.ok().filter(|served| served.schema == SCHEMA).ok_or_else(|| {
+    ServerStats::parse(&text).ok_or_else(|| {
         format!("--stats {address}: what is told at {shown} is not understood: ask with the fathom that serves")
     })
 }
 
-impl Served {
-    /// In a format.
-    pub(super) fn document(&self, format: ServeFormat) -> String {
-        match format {
-            ServeFormat::Text => self.text(),
-            ServeFormat::Json => self.json(),
-            ServeFormat::Openmetrics => self.open_metrics(),
-        }
+/// Returns statistics in a format.
+pub(super) fn document(stats: &ServerStats, format: ServeFormat) -> String {
+    match format {
+        ServeFormat::Text => figures::text(stats),
+        ServeFormat::Json => stats.json(),
+        ServeFormat::Openmetrics => stats.open_metrics(),
     }
 }

@@ -19,7 +19,7 @@ use nbd::server::Listener;
 use super::places;
 use ::live::endpoint::each;
 use answer::Answer;
-pub(super) use answer::{by_name, counts};
+pub(super) use answer::by_name;
 pub(super) use client::command;
 pub(super) use live::Live;
 

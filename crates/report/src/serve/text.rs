@@ -1,19 +1,20 @@
-//! What a server has done, for people.
+//! Statistics of a server as text.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use units::{Bytes, count, grouped, percent, significant};
 
-use super::control::counts;
-use super::figures::{ExportFigures, KindFigures, PunctualityFigures, Served, StageFigures};
+use super::{ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerStats, StageStats};
 
-impl Served {
-    /// For people.
-    pub(crate) fn text(&self) -> String {
+impl ServerStats {
+    /// Returns text for a terminal; `fault_kinds` are the kinds of faults in the order of printing.
+    #[must_use]
+    pub fn text(&self, fault_kinds: &[&str]) -> String {
         let mut page =
             format!("fathom {}  served for {} s  seed {}\n", self.version, significant(self.served_secs, 3), self.seed);
         for export in &self.exports {
-            page.push_str(&self::export(export));
+            page.push_str(&self::export(export, fault_kinds));
         }
         page.push_str(&stages(&self.stages));
         if let Some(punctuality) = &self.punctuality {
@@ -23,7 +24,7 @@ impl Served {
     }
 }
 
-fn export(export: &ExportFigures) -> String {
+fn export(export: &ExportStats, fault_kinds: &[&str]) -> String {
     let name = if export.name.is_empty() { "the default export" } else { &export.name };
     let volume = export.volume.as_deref().unwrap_or("no model");
     let read_only = if export.read_only { ", read-only" } else { "" };
@@ -32,7 +33,7 @@ fn export(export: &ExportFigures) -> String {
     let notes = export.notes.iter().fold(String::new(), |text, note| text + "  note: " + note + "\n");
     if export.kinds.is_empty() {
         page.push_str(", no requests\n");
-        page.push_str(&injected(export));
+        page.push_str(&injected(export, fault_kinds));
         return page + &notes;
     }
     let heads = ["", "operations", "errors", "IOPS", "MiB/s", "mean", "p50", "p99", "IOPS now"];
@@ -41,20 +42,29 @@ fn export(export: &ExportFigures) -> String {
     for kind in &export.kinds {
         page.push_str(&row(cells(kind)));
     }
-    page.push_str(&injected(export));
+    page.push_str(&injected(export, fault_kinds));
     page + &notes
 }
 
-/// What was injected, where anything can be.
-fn injected(export: &ExportFigures) -> String {
+/// The injected faults, where faults can be injected.
+fn injected(export: &ExportStats, fault_kinds: &[&str]) -> String {
     if export.injected.is_empty() {
         String::new()
     } else {
-        format!("\n  injected faults: {}\n", counts(&export.injected))
+        format!("\n  injected faults: {}\n", fault_counts(&export.injected, fault_kinds))
     }
 }
 
-fn connections(export: &ExportFigures) -> String {
+/// Formats counts of faults by kind: `3 eio, 12 corrupt`, or `none`.
+#[must_use]
+pub fn fault_counts(injected: &BTreeMap<String, u64>, kinds: &[&str]) -> String {
+    let count = |kind: &str| injected.get(kind).copied().filter(|count| *count > 0);
+    let counts = kinds.iter().filter_map(|kind| Some(format!("{} {kind}", grouped(count(kind)?))));
+    let counts: Vec<String> = counts.collect();
+    if counts.is_empty() { "none".to_owned() } else { counts.join(", ") }
+}
+
+fn connections(export: &ExportStats) -> String {
     let plural = if export.connections == 1 { "" } else { "s" };
     let now = match export.connected {
         0 => String::new(),
@@ -63,10 +73,8 @@ fn connections(export: &ExportFigures) -> String {
     format!("{} connection{plural}{now}", export.connections)
 }
 
-fn cells(kind: &KindFigures) -> [String; 9] {
-    let time = |pick: fn(&super::figures::LatencyFigures) -> f64| {
-        kind.latency.as_ref().map_or("-".to_owned(), |l| time(pick(l)))
-    };
+fn cells(kind: &RequestStats) -> [String; 9] {
+    let time = |pick: fn(&RequestLatency) -> f64| kind.latency.as_ref().map_or("-".to_owned(), |l| time(pick(l)));
     [
         kind.kind.clone(),
         grouped(kind.operations),
@@ -80,7 +88,7 @@ fn cells(kind: &KindFigures) -> [String; 9] {
     ]
 }
 
-/// Rates of more than a few a second have no decimals.
+/// Drops the decimals of rates from 10 per second on.
 fn rounded(rate: f64) -> f64 {
     if rate >= 10.0 { rate.round() } else { rate }
 }
@@ -94,8 +102,8 @@ fn row([head, cells @ ..]: [String; 9]) -> String {
     line
 }
 
-fn stages(stages: &[StageFigures]) -> String {
-    let used: Vec<&StageFigures> = stages.iter().filter(|stage| stage.requests > 0).collect();
+fn stages(stages: &[StageStats]) -> String {
+    let used: Vec<&StageStats> = stages.iter().filter(|stage| stage.requests > 0).collect();
     if used.is_empty() {
         return String::new();
     }
@@ -113,13 +121,13 @@ fn stages(stages: &[StageFigures]) -> String {
     page
 }
 
-/// What a limit is and whose, where it is not an export's alone.
-fn title(stage: &StageFigures) -> String {
+/// Names a limit, and its owner where it belongs to more than an export.
+fn title(stage: &StageStats) -> String {
     let whose = if stage.owner.is_empty() { String::new() } else { format!(" of {}", stage.owner) };
     format!("{}{whose}", stage.name)
 }
 
-fn punctuality(seen: &PunctualityFigures) -> String {
+fn punctuality(seen: &PunctualityStats) -> String {
     let manner = if seen.mean_ns < 0.0 { "early" } else { "late" };
     let way = match seen.way_ns {
         0 => String::new(),
@@ -134,7 +142,7 @@ fn punctuality(seen: &PunctualityFigures) -> String {
     )
 }
 
-/// A time in the unit that suits it.
+/// Formats a time in a unit of its magnitude.
 fn time(ns: f64) -> String {
     match ns.abs() {
         t if t < 1e3 => format!("{ns:.0} ns"),
@@ -149,14 +157,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_units_that_suit_them() {
+    fn times_have_units_of_their_magnitude() {
         let times = [0.0, 850.0, 12_345.0, 999_600.0, 1_020_000.0, 2.5e9].map(time);
         assert_eq!(times, ["0 ns", "850 ns", "12.3 us", "1.00 ms", "1.02 ms", "2.50 s"]);
     }
 
     #[test]
+    fn fault_counts_keep_the_order_of_the_kinds_and_omit_zeroes() {
+        let kinds = ["eio", "corrupt", "disconnect"];
+        assert_eq!(fault_counts(&BTreeMap::from([("eio".to_owned(), 0)]), &kinds), "none");
+        let injected = BTreeMap::from([("disconnect".to_owned(), 1), ("corrupt".to_owned(), 1200)]);
+        assert_eq!(fault_counts(&injected, &kinds), "1,200 corrupt, 1 disconnect");
+    }
+
+    #[test]
     fn lateness_below_zero_is_earliness() {
-        let seen = PunctualityFigures {
+        let seen = PunctualityStats {
             replies: 1,
             mean_ns: -2_000.0,
             p50_ns: 0,

@@ -1,13 +1,13 @@
-//! What a server has done, as OpenMetrics.
+//! Statistics of a server as OpenMetrics.
 
-use report::MetricKind::{Counter, Gauge, Summary};
-use report::{Metric, OpenMetrics, label};
+use super::{ExportStats, RequestStats, ServerStats, StageStats};
+use crate::openmetrics::MetricKind::{Counter, Gauge, Summary};
+use crate::openmetrics::{Metric, OpenMetrics, label};
 
-use super::figures::{ExportFigures, KindFigures, Served, StageFigures};
-
-impl Served {
-    /// For Prometheus and its kind.
-    pub(crate) fn open_metrics(&self) -> String {
+impl ServerStats {
+    /// Returns OpenMetrics text.
+    #[must_use]
+    pub fn open_metrics(&self) -> String {
         let mut out = OpenMetrics::default();
         self.requests(&mut out);
         self.clients(&mut out);
@@ -17,7 +17,7 @@ impl Served {
     }
 
     fn requests(&self, out: &mut OpenMetrics) {
-        type Figure = fn(&KindFigures) -> f64;
+        type Figure = fn(&RequestStats) -> f64;
         let counters: [(&'static str, &'static str, Figure); 3] = [
             ("fathom_serve_operations", "Requests answered well.", |kind| kind.operations as f64),
             ("fathom_serve_errors", "Requests answered with an error.", |kind| kind.errors as f64),
@@ -42,7 +42,7 @@ impl Served {
     }
 
     fn clients(&self, out: &mut OpenMetrics) {
-        type Figure = fn(&ExportFigures) -> u64;
+        type Figure = fn(&ExportStats) -> u64;
         let gauges: [(&'static str, &'static str, Figure); 3] = [
             ("fathom_serve_connected", "Clients that are connected.", |export| export.connected),
             ("fathom_serve_in_flight", "Requests that wait for their reply.", |export| export.in_flight),
@@ -69,7 +69,7 @@ impl Served {
     }
 
     fn model(&self, out: &mut OpenMetrics) {
-        type Figure = fn(&StageFigures) -> f64;
+        type Figure = fn(&StageStats) -> f64;
         let counters: [(&'static str, &'static str, Figure); 3] = [
             ("fathom_serve_limit_requests", "Requests that passed the limit.", |stage| stage.requests as f64),
             ("fathom_serve_limit_decided", "Requests whose admission it set.", |stage| stage.decided as f64),
@@ -87,14 +87,14 @@ impl Served {
     }
 }
 
-fn of_export(export: &ExportFigures) -> String {
+fn of_export(export: &ExportStats) -> String {
     label("export", &export.name)
 }
 
-fn of_kind((export, kind): (&ExportFigures, &KindFigures)) -> String {
+fn of_kind((export, kind): (&ExportStats, &RequestStats)) -> String {
     format!("{},{}", of_export(export), label("kind", &kind.kind))
 }
 
-fn of_stage(stage: &StageFigures) -> String {
+fn of_stage(stage: &StageStats) -> String {
     [label("limit", &stage.name), label("owner", &stage.owner), label("kind", &stage.kind)].join(",")
 }

@@ -1,0 +1,124 @@
+//! Commands that use a new server, a line each.
+
+use std::fmt::Write;
+
+use units::Bytes;
+
+use crate::escape;
+
+/// An export that is ready for clients.
+#[derive(Clone, Copy, Debug)]
+pub struct ServedExport<'a> {
+    /// Its name; empty for the default export.
+    pub name: &'a str,
+    /// Its addresses.
+    pub uris: &'a [String],
+    /// Its volume; `None` without a model.
+    pub volume: Option<&'a str>,
+    /// Where its data is.
+    pub store: &'a str,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Whether clients cannot write.
+    pub read_only: bool,
+    /// Limits of its machine that the catalogue does not know.
+    pub unknown: Option<&'a str>,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug)]
+pub enum ServerAddress {
+    /// The path of a Unix socket.
+    Unix(String),
+    /// A TCP address.
+    Tcp {
+        /// IP address.
+        host: String,
+        /// Port.
+        port: u16,
+        /// Whether connections are encrypted.
+        is_encrypted: bool,
+    },
+}
+
+/// A server that has begun to serve.
+#[derive(Clone, Debug)]
+pub struct ServerHints<'a> {
+    /// Its exports; the commands use the first.
+    pub exports: Vec<ServedExport<'a>>,
+    /// Where it listens; the commands use the first address.
+    pub address: Option<ServerAddress>,
+    /// The socket for statistics.
+    pub statistics: String,
+    /// The socket for commands.
+    pub control: Option<String>,
+    /// The address of the metrics endpoint.
+    pub metrics: Option<String>,
+    /// Seed of all random choices.
+    pub seed: u64,
+}
+
+impl ServerHints<'_> {
+    /// Returns the exports, and commands ready to be copied.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for export in &self.exports {
+            let volume = export.volume.unwrap_or("no model");
+            let size = Bytes::new(export.size_bytes);
+            let read_only = if export.read_only { ", read-only" } else { "" };
+            let place = format!("{size} in {}{read_only}", export.store);
+            let _ = writeln!(text, "fathom: serving {volume} ({place}), seed {}", self.seed);
+            export.uris.iter().for_each(|uri| line(&mut text, "", uri));
+            export.unknown.iter().for_each(|unknown| line(&mut text, "note", unknown));
+        }
+        if let Some((export, address)) = self.exports.first().zip(self.address.as_ref()) {
+            for (program, command) in commands(export, address) {
+                line(&mut text, program, &command);
+            }
+        }
+        line(&mut text, "statistics", &format!("fathom serve --stats {}", escape::shell(&self.statistics)));
+        if let Some(control) = &self.control {
+            line(&mut text, "control", &format!("fathom serve control {} show", escape::shell(control)));
+        }
+        if let Some(address) = &self.metrics {
+            line(&mut text, "metrics", &format!("curl http://{address}/metrics"));
+        }
+        text
+    }
+}
+
+fn line(text: &mut String, program: &str, command: &str) {
+    let _ = writeln!(text, "  {program:<11} {command}");
+}
+
+/// Commands of other programs that use an export.
+fn commands(export: &ServedExport<'_>, address: &ServerAddress) -> Vec<(&'static str, String)> {
+    let is_encrypted = matches!(address, ServerAddress::Tcp { is_encrypted: true, .. });
+    let uri = export.uris.first().map_or("", String::as_str);
+    // Only the user knows where the certificate of the authority is; fio has no parameter for it in addresses.
+    let trusting = if is_encrypted { format!("{uri}?tls-certificates=DIRECTORY") } else { uri.to_owned() };
+    let (uri, trusting) = (escape::shell(uri), escape::shell(&trusting));
+    let size = export.size_bytes.min(Bytes::GIB);
+    let fio = format!(
+        "fio --name=test --ioengine=nbd --uri={uri} --rw=randread --bs=4k --iodepth=16 --size={size} --thread \
+         --time_based --runtime=10",
+        size = size / 4096 * 4096
+    );
+    let mut commands = vec![("fio", fio), ("nbdinfo", format!("nbdinfo {trusting}"))];
+    if !is_encrypted {
+        commands.push(("qemu-img", format!("qemu-img info -f raw {uri}")));
+        commands.push(("nbd-client", kernel_client(export, address)));
+    }
+    commands
+}
+
+/// The command that makes the kernel a client.
+fn kernel_client(export: &ServedExport<'_>, address: &ServerAddress) -> String {
+    let server = match address {
+        ServerAddress::Unix(path) => format!("-unix {}", escape::shell(path)),
+        ServerAddress::Tcp { host, port, .. } => format!("{host} {port}"),
+    };
+    let name = if export.name.is_empty() { String::new() } else { format!(" -N {}", escape::shell(export.name)) };
+    format!("nbd-client {server} /dev/nbd0{name}")
+}
