@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ::sim::model::{place_in_volume, volume_diagnostic};
 use job::{Around, Diagnostic, Dialect, Plan, Size};
+use report::suite::SuiteTargets;
 use runner::Runner;
 use units::{Bytes, Nanos};
 use volume::catalogue;
@@ -191,14 +192,13 @@ impl Question {
         problems
     }
 
-    /// How a figure's place on the command line would read for fio.
-    pub(super) fn fio_line(step: &Step) -> Vec<String> {
-        let jobs = step.jobs.iter().enumerate().map(|(index, job)| {
-            let number = if step.jobs.len() > 1 { format!("-{}", index + 1) } else { String::new() };
-            let words = job.iter().map(|one| format!("--{}={}", one.key, one.value));
-            std::iter::once(format!("--name={}{number}", step.name)).chain(words).collect::<Vec<_>>().join(" ")
-        });
-        jobs.collect()
+    /// Where the suite is to run, for the preview.
+    pub(super) fn targets(&self) -> SuiteTargets<'_> {
+        SuiteTargets {
+            target: self.target.as_deref().map(|target| (target, self.target_bytes)),
+            volume: self.on.as_deref().map(|volume| (volume, self.volume_bytes)),
+            scale: self.scale,
+        }
     }
 }
 

@@ -7,7 +7,6 @@ mod ask;
 mod bench;
 mod builtin;
 mod fields;
-mod pages;
 mod read;
 mod schema;
 mod state;
@@ -20,7 +19,7 @@ use std::time::Instant;
 use analyse::knee::steady::Window;
 use record::{Note, Run};
 use report::Event;
-use report::suite::{Document, Outcome, Row};
+use report::suite::{Document, Outcome, Row, suites_json, suites_markdown, suites_text};
 use runner::Seeds;
 use store::Kind;
 
@@ -40,22 +39,43 @@ use crate::terminal::{Terminal, tell};
 use args::{RunOptions, SuiteCommand, SuiteOptions};
 use ask::{Place, Question};
 use bench::Bench;
-use schema::Step;
+use schema::{Step, Suite};
 use state::{Lock, State, Taken};
 
-/// Lists, describes or carries out.
+/// Lists, describes or runs suites.
 pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, Exit> {
     match &options.command {
-        SuiteCommand::List(options) => Ok(outputs::say(&pages::list(&builtin::all(), options.format))),
+        SuiteCommand::List(options) => Ok(list(options.format)),
         SuiteCommand::Show(options) => {
             let suite = builtin::find(&options.name).map_err(|problems| Refusal::Jobs(problems).told())?;
-            Ok(outputs::say(&pages::show(&suite, options.format, Terminal::stdout().style())))
+            Ok(show(&suite, options.format))
         }
         SuiteCommand::Run(options) => carry_out(options, words),
     }
 }
 
-/// Checks everything, goes on where an earlier run was interrupted, and tells how it ended.
+/// Lists all suites.
+fn list(format: PageFormat) -> Exit {
+    let suites = builtin::all();
+    let procedures: Vec<_> = suites.iter().map(Suite::procedure).collect();
+    outputs::say(&match format {
+        PageFormat::Text => suites_text(&procedures),
+        PageFormat::Json => suites_json(&procedures),
+        PageFormat::Md => suites_markdown(&procedures),
+    })
+}
+
+/// Describes one suite.
+fn show(suite: &Suite, format: PageFormat) -> Exit {
+    let procedure = suite.procedure();
+    outputs::say(&match format {
+        PageFormat::Text => procedure.text(Terminal::stdout().style()),
+        PageFormat::Json => procedure.json(),
+        PageFormat::Md => procedure.markdown(),
+    })
+}
+
+/// Checks everything, resumes an interrupted run, and reports the result.
 fn carry_out(options: &RunOptions, words: &[String]) -> Result<Exit, Exit> {
     let question = read(options).map_err(Refusal::told)?;
     let seed = options.conduct.seed.unwrap_or_else(|| runners::seed_for_many(question.target.is_none()));
@@ -147,7 +167,7 @@ fn dry_run(question: &Question, seed: u64, checked: Result<(), Refusal>) -> Exit
     if let Err(refusal @ Refusal::Jobs(_)) = checked {
         return refusal.told();
     }
-    let mut text = pages::plan(question);
+    let mut text = question.suite.procedure().preview(&question.targets());
     for step in &question.suite.steps {
         let bench = Bench { question, step, seeds: Seeds::fixed(seed) };
         match bench.told() {

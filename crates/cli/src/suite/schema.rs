@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use job::Place;
 use record::Figure;
-use report::suite::Published;
+use report::suite::{ProcedureStep, Published, SuiteProcedure};
 
 /// A text and what it is called.
 #[derive(Clone, Debug)]
@@ -61,6 +61,25 @@ pub(super) struct Suite {
     pub(super) text: Text,
 }
 
+impl Suite {
+    /// Returns it as `report` prints it.
+    pub(super) fn procedure(&self) -> SuiteProcedure<'_> {
+        SuiteProcedure {
+            name: &self.name,
+            title: &self.title,
+            source: &self.source,
+            date: &self.date,
+            model: self.model.as_deref(),
+            size: &self.size,
+            whole: self.whole,
+            drained: self.drained,
+            preconditions: &self.preconditions,
+            rounds: self.rounds.as_ref().map(|rounds| (rounds.follow.as_slice(), rounds.most)),
+            steps: self.steps.iter().map(Step::procedure).collect(),
+        }
+    }
+}
+
 /// Steps are repeated until what they give is steady.
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
@@ -87,6 +106,18 @@ pub(super) struct Step {
 }
 
 impl Step {
+    fn procedure(&self) -> ProcedureStep<'_> {
+        ProcedureStep {
+            name: &self.name,
+            title: &self.title,
+            means: &self.means,
+            writes: self.writes(),
+            once: self.once,
+            figures: self.figures.iter().map(|one| (one.figure, one.published.as_ref())).collect(),
+            jobs: self.jobs.iter().map(|job| job.iter().map(Setting::pair).collect()).collect(),
+        }
+    }
+
     /// Whether it changes what its target holds.
     pub(super) fn writes(&self) -> bool {
         self.jobs.iter().any(|job| {
@@ -109,4 +140,10 @@ pub(super) struct Setting {
     pub(super) key: String,
     pub(super) value: String,
     pub(super) at: Range<usize>,
+}
+
+impl Setting {
+    fn pair(&self) -> (&str, &str) {
+        (&self.key, &self.value)
+    }
 }

@@ -1,5 +1,6 @@
 //! Published procedures: what was measured step by step, beside what was published and what a model gives.
 
+mod procedure;
 mod text;
 
 use analyse::{Severity, Verdict};
@@ -7,6 +8,7 @@ use record::{Figure, FigureQuantity, Run};
 use serde::{Deserialize, Serialize};
 
 use crate::words;
+pub use procedure::{ProcedureStep, SuiteProcedure, SuiteTargets, suites_json, suites_markdown, suites_text};
 pub(crate) use text::{NEAR, facts, findings, footnotes, shown, table};
 pub use text::{figure_name, markdown, text};
 
