@@ -1,13 +1,15 @@
-//! Bytes for people and programs.
+//! Output of every command: text, tables, pages, charts, and formats that programs parse.
 //!
-//! Everything here takes a [`record::Run`], what [`analyse`] found in it, or both, and returns text. [`text()`] is for
-//! people at a terminal and ends with the verdict; [`json()`] is Fathom's own document; [`fio`] holds the formats that
-//! programs which parse fio's output accept; [`csv()`], [`markdown()`] and [`open_metrics()`] are tables. [`compare`] and
-//! [`gate`] tell how runs stand to each other and to what is expected of them. Findings are
-//! data until they come here: their sentences are in one file, `words.rs`.
+//! Everything here takes data and returns text. [`text()`] prints a [`record::Run`] and what [`analyse`] found in it for a
+//! terminal and ends with the verdict; [`json()`] is Fathom's own document; [`fio`] holds the formats that programs which
+//! parse fio's output accept; [`csv()`], [`markdown()`] and [`open_metrics()`] are tables. [`compare`] and [`gate`] print
+//! comparisons and checked expectations; [`suite`] and [`sweep`] published procedures and the knee; [`mod@plan`] purchase
+//! plans; [`catalog`] modelled volumes; [`runs`] saved runs; [`serve`] the statistics of a server. Findings are data until
+//! they come here: their sentences are in the module `words`.
 //!
-//! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), files, terminals, the
-//! environment, and the rendering of diagnostics about job files.
+//! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), the store and the server
+//! (their data comes in as plain values), files, terminals, the environment, and the rendering of diagnostics about job
+//! files.
 
 pub mod catalog;
 pub mod chart;
