@@ -280,7 +280,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__compare)
-            opts="-o -h --baseline --candidate --threshold --anyway --fail-on --format --output --help"
+            opts="-o -h --baseline --candidate --threshold --force --fail-on --format --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -370,7 +370,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__explain)
-            opts="-o -h --findings --claim --database --format --output --expect --help"
+            opts="-o -h --findings --claim --database --format --output --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -396,7 +396,7 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --expect)
+                --volume)
                     COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
                     return 0
                     ;;
@@ -422,13 +422,17 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__gate)
-            opts="-o -h --expect-file --baseline --anyway --strict --junit --format --output --expect --help"
+            opts="-o -h --assert --assert-file --baseline --force --strict --junit --format --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --expect-file)
+                --assert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --assert-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -450,10 +454,6 @@ _fathom() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --expect)
-                    COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -905,7 +905,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__plan)
-            opts="-o -h --iops --throughput --bs --read --pattern --capacity --latency --p99 --p999 --machines --read-only --scratch --vcpus --machine --provider --region --budget --headroom --eur-usd --growth --workload --from --explain --no-simulation --seed --format --output --help"
+            opts="-o -h --iops --throughput --bs --read --pattern --capacity --latency --p99 --p999 --machines --read-only --scratch --vcpus --machine --provider --region --budget --headroom --eur-usd --growth --workload --from --show-math --no-simulation --seed --format --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1037,7 +1037,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --explain --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1793,7 +1793,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__serve)
-            opts="-o -h --export --store --size --direct --memory-limit --read-only --allow-destroy --faults --control --socket --listen --insecure --tls-certificate --tls-key --tls-clients --device --cleanup --run --stats --metrics --spin --way --seed --format --output --progress --help gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom control"
+            opts="-o -h --export --backing --size --direct --memory-limit --read-only --allow-destroy --faults --control --socket --listen --insecure --tls-certificate --tls-key --tls-clients --device --cleanup --run --stats --metrics --spin --round-trip --seed --format --output --progress --help gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom control"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1803,7 +1803,7 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --store)
+                --backing)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1859,7 +1859,7 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --way)
+                --round-trip)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1909,7 +1909,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --explain --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --sweep --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --vary --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1963,7 +1963,7 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --sweep)
+                --vary)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2605,7 +2605,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sweep)
-            opts="-o -h --depth-max --precision --budget --over --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --explain --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --depth-max --precision --time-limit --vary --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rate --rate_iops --rate_process --refill_buffers --registerfiles --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2619,11 +2619,11 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --budget)
+                --time-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --over)
+                --vary)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

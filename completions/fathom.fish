@@ -45,94 +45,48 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Published 
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "man" -d 'The manual: the page of the program, of a command, or of job options'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l baseline -d 'Runs that are compared with, with commas between; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l candidate -d 'Runs that are compared, with commas between; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l threshold -d 'Changes of less than this matter to nobody' -r
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l fail-on -d 'End with exit code 1 where a figure comes to this, or to something graver' -r -f -a "worse\t'A figure became worse'
-undecided\t'A figure became worse, or nobody can tell'"
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l baseline -d 'Baseline runs, separated by commas (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l candidate -d 'Candidate runs, separated by commas (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l threshold -d 'Ignore changes smaller than this' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l fail-on -d 'Exit with 1 if the verdict of any figure is this or worse' -r -f -a "worse\t'A figure became worse'
+undecided\t'A figure became worse, or the data cannot tell'"
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
 md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -s o -l output -d 'Also write FILE, by its ending: .json .md .csv .txt, .html with the charts of both; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l anyway -d 'Compare runs of different loads or devices too'
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -s o -l output -d 'Write additional output to FILE: .json .md .csv .txt, .html with the charts of both (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l force -d 'Compare runs of different workloads or devices too'
 complete -c fathom -n "__fish_fathom_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l expect-file -d 'Expectations of FILE, one on each line, with comments after #; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l baseline -d 'What shares are of: a run, or repeats with commas between' -r
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l junit -d 'Write FILE as JUnit XML' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l assert -d 'Require this: read.iops>=150k (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l assert-file -d 'Read expectations from FILE, one per line, with comments after # (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l baseline -d 'Baseline for percentage expectations: a run, or repeats separated by commas' -r
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l junit -d 'Write JUnit XML to FILE' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
 md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l expect -d 'What is expected: read.iops>=150k; may be repeated' -r -f -a "gcp/pd-standard\t''
-gcp/pd-standard-regional\t''
-gcp/pd-balanced\t''
-gcp/pd-balanced-regional\t''
-gcp/pd-ssd\t''
-gcp/pd-ssd-regional\t''
-gcp/pd-extreme\t''
-gcp/hyperdisk-balanced\t''
-gcp/hyperdisk-balanced-high-availability\t''
-gcp/hyperdisk-balanced-high-availability@2026-03\t''
-gcp/hyperdisk-extreme\t''
-gcp/hyperdisk-ml\t''
-gcp/hyperdisk-ml@2026-03\t''
-gcp/hyperdisk-throughput\t''
-gcp/local-ssd-nvme\t''
-gcp/titanium-ssd-c4n\t''
-gcp/titanium-ssd-z3\t''
-gcp/pd-standard@2019\t''
-gcp/pd-standard-regional@2019\t''
-gcp/pd-ssd@2019\t''
-gcp/pd-ssd-regional@2019\t''
-gcp/local-ssd-scsi@2019\t''
-gcp/local-ssd-nvme@2019\t''
-aws/gp3\t''
-aws/gp3@2023\t''
-aws/gp2\t''
-aws/io1\t''
-aws/io2\t''
-aws/io2@2023\t''
-aws/st1\t''
-aws/sc1\t''
-aws/standard\t''
-azure/premium-ssd\t''
-azure/premium-ssd-v2\t''
-azure/ultra\t''
-azure/standard-ssd\t''
-azure/standard-hdd\t''
-vultr/hdd-block\t''
-vultr/nvme-block\t''
-digitalocean/volume\t''
-digitalocean/volume@2018\t''
-oci/block-volume\t''
-akamai/nvme-block\t''
-hetzner/volume\t''
-nutanix/ahv-4node\t''
-hdd/7200rpm\t''
-custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l anyway -d 'Hold it against a baseline of another load or device too'
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l strict -d 'Fail what noise leaves open'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l force -d 'Compare with a baseline of another workload or device too'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l strict -d 'Fail where noise leaves the answer open'
 complete -c fathom -n "__fish_fathom_using_subcommand gate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Keep to one purpose; both where this is not given' -r -f -a "iops\t'Many small operations'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Check for this purpose only [default: both]' -r -f -a "iops\t'Many small operations'
 throughput\t'Large and sequential ones'"
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l root -d 'Read a copy of /sys, /proc and /dev below this directory, and nothing outside of it' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l root -d 'Read /sys, /proc and /dev below this directory, and nothing outside of it' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
 md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Explain what is good too'
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks, as Markdown'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Report passed checks too'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from elsewhere: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l database -d 'Print settings of the database on the volume that decide how many requests it has in flight' -r -f -a "postgresql\t''
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5; (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l database -d 'Print the settings of this database that determine its queue depth' -r -f -a "postgresql\t''
 mysql\t''
 rocksdb\t''
 etcd\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
 md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -s o -l output -d 'Also write FILE, by its ending: .json .md .txt; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l expect -d 'The volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...' -r -f -a "gcp/pd-standard\t''
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l volume -d 'Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
 gcp/pd-balanced-regional\t''
@@ -179,10 +133,10 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe everything that can be found, in Markdown'
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe all findings in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations a second: 15000, 15k' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l throughput -d 'Bytes a second: 400MiB/s, 2GB/s' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations per second: 15000, 15k' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l throughput -d 'Throughput: 400MiB/s, 2GB/s' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l bs -d 'Size of the operations [default: 4k for IOPS, 1m for throughput]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read -d 'Percentage of reads [default: 100%]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l pattern -d 'Access pattern [default: random]' -r -f -a "random\t'Random offsets'
@@ -194,9 +148,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p999 -d 'Upper bo
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machines -d 'Number of machines, each with its own volume' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l vcpus -d 'Number of vCPUs of the machine' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machine -d 'Machine type, by its provider\'s name: n2-standard-8' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l provider -d 'Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000; repeatable' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l provider -d 'Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l region -d 'Use the prices of this region: us-east-1, us-central1, eastus' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l budget -d 'Upper bound on the price of all machines, in US dollars a month' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l budget -d 'Upper bound on the price of all machines, in US dollars per month' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l headroom -d 'Spare IOPS, throughput and latency to plan for [default: 20%]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
@@ -207,17 +161,17 @@ complete -c fathom -n "__fish_fathom_using_subcommand plan" -l format -d 'Format
 md\t'Markdown'
 csv\t'One line for each volume'
 json\t'One JSON document'"
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -s o -l output -d 'Also write FILE, by its ending: .html .json .csv .md .txt .svg; repeatable' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -s o -l output -d 'Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read-only -d 'Have all machines read one shared volume'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l scratch -d 'Accept volumes whose data is lost with the machine (local disks)'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l explain -d 'Show the arithmetic and its sources'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l show-math -d 'Show the arithmetic and its sources'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l no-simulation -d 'Do not simulate: rely on the closed form'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Size of the operations' -r
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'Kind of the operations: read, write, randread, randwrite, rw, randrw' -r
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d 'Share of reads in a mix, in percent' -r
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'"
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Block size' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'I/O pattern: read, write, randread, randwrite, rw, randrw' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d 'Percentage of reads in a mix' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "list" -d 'The runs that are kept, the latest last'
@@ -237,10 +191,10 @@ complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subc
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l tool -d 'Only those that such a program measured: fathom, fio-3.*' -r
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l since -d 'Only those begun then or later' -r
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l until -d 'Only those begun before' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l format -d 'Format of standard output' -r -f -a "text\t'For people'
 json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -l format -d 'Format of standard output' -r -f -a "text\t'For people'
 json\t'One document'"
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help'
@@ -258,62 +212,62 @@ complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subc
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Exempt runs from retention'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove what is old or too much'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l export -d 'Serve VOLUME as the export NAME; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l store -d 'Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l size -d 'How large exports are whose volume does not say it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l memory-limit -d 'Memory that exports and clients may take together [default: half of the free memory]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l allow-destroy -d 'Permit clients to write to this device or file although it holds data or is in use; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l faults -d 'Inject faults, each with its chance, for example eio=0.1%,flush_eio=1%,stall=0.01%:2s' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l control -d 'Take commands that change limits and faults at this unix socket: `fathom serve control SOCKET`' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l socket -d 'Listen at this path [default: a private one, unless --listen is given]' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l listen -d 'Listen on TCP: an address of this host, or any with --tls-clients or --insecure; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-certificate -d 'Encrypt connections: the certificate to show, with those that vouch for it, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-key -d 'The key to the certificate, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-clients -d 'Let in only clients whose certificate one of these authorities has signed, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l run -d 'Run CMD with sh while serving, and end with it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l stats -d 'Print what a running server has done so far: its socket or its address' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l metrics -d 'Tell what is done as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l way -d 'Take this off latencies for the way to the client and back [default: what clients show it to be]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l format -d 'How it is told what was done [default: text; with --run to standard error]' -r -f -a "text\t'For people'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l export -d 'Serve VOLUME as the export NAME (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l backing -d 'Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l size -d 'Size of exports whose volume has none' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l memory-limit -d 'Memory limit of all exports and clients together [default: half of the free memory]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l allow-destroy -d 'Permit writes of clients to this device or file even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l faults -d 'Inject faults with these probabilities: eio=0.1%,flush_eio=1%,stall=0.01%:2s' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l control -d 'Accept changes of limits and faults at this unix socket (`fathom serve control SOCKET`)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l socket -d 'Listen on this unix socket [default: a private one, unless --listen is given]' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l listen -d 'Listen on TCP; addresses that other hosts can reach need --tls-clients or --insecure (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-certificate -d 'Encrypt connections: certificate chain of the server, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-key -d 'Private key of the certificate, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-clients -d 'Accept only clients with a certificate from one of these authorities, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l run -d 'Run CMD with sh, and stop when it ends' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l stats -d 'Print the statistics of the running server at this socket or address' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l round-trip -d 'Subtract this round-trip time from modelled latencies [default: as measured for each client]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l seed -d 'Seed for all random choices' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l format -d 'Format of the final statistics [default: text; with --run on standard error]' -r -f -a "text\t'For people'
 json\t'One document'
 openmetrics\t'For Prometheus and its kind'"
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s o -l output -d 'Also write what was done to FILE, by its ending: .json .txt .prom; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
-plain\t'A line now and then'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s o -l output -d 'Write additional output to FILE: .json .txt .prom (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
 off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l direct -d 'Read and write files past the page cache'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l direct -d 'Bypass the page cache for files'
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l read-only -d 'Refuse writes'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l insecure -d 'Permit addresses that other hosts can reach without client certificates: any host may read and write'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l device -d 'Make a block device of each export, by the kernel\'s nbd driver or else by FUSE and a loop device'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l cleanup -d 'Take away devices that servers have left which ended without doing so, and nothing else'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l spin -d 'Keep a processor busy shortly before replies are due: they are less late'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l insecure -d 'Permit addresses that other hosts can reach without client certificates'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l device -d 'Create a block device for each export, with the nbd driver or with FUSE and a loop device'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l cleanup -d 'Remove block devices that killed servers have left, and do nothing else'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l spin -d 'Spin shortly before replies are due, so that they are less late'
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -l format -d 'What standard output carries: text for people, or the server\'s answer as one line of JSON' -r -f -a "text\t'For people'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -l format -d 'Format of standard output' -r -f -a "text\t'For people'
 json\t'One line, as the server answers'"
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand report" -s o -l output -d 'Write FILE, by its ending: .html .csv .md .txt .prom .json .fio.json .svg; may be repeated' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand report" -s o -l output -d 'Write output to FILE: .html .csv .md .txt .prom .json .fio.json .svg (repeatable)' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand report" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
-json\t'Fathom\'s own document'
-fio\t'fio\'s output for people'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l format -d 'Format of standard output' -r -f -a "text\t'Text, with a verdict at the end'
+json\t'Fathom\'s JSON'
+fio\t'fio\'s text'
 fio-json\t'fio\'s JSON'
 fio-json+\t'fio\'s JSON with histograms'
-fio-terse\t'fio\'s lines of fields'"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -s o -l output -d 'Also write FILE, by its ending: .json .html .csv .md .txt .prom .fio.json; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l events -d 'JSON lines to FILE while it runs' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l repeat -d 'Do it N times, several job files in turns, and say how much the results differ' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of job files; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
-plain\t'A line now and then'
+fio-terse\t'fio\'s terse format'"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -s o -l output -d 'Write additional output to FILE: .json .html .csv .md .txt .prom .fio.json (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l events -d 'Write progress to FILE as JSON lines' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l repeat -d 'Run N times, interleaving job files, and report the variation' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l section -d 'Run only this section of the job files (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-destroy -d 'Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow-overwrite -d 'Permit writes to this existing file that Fathom did not create (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l seed -d 'Seed for all random choices' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
 off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal, then end without them' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
@@ -544,7 +498,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_iops_log -d 
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l on -d 'A modelled volume in place of the jobs\' files' -r -f -a "gcp/pd-standard\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l on -d 'Use this modelled volume instead of the jobs\' files' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
 gcp/pd-balanced-regional\t''
@@ -638,32 +592,32 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l live -d 'A full screen of graphs on the terminal while it runs, in the place of progress: ? tells the keys'
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l probe -d 'Where the queue was full, run at twice the depth for a second more: was the depth or the device the limit?'
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l explain -d 'Print the jobs as they are understood, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l no-record -d 'Keep no record of it among the runs of before'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l live -d 'Show live graphs instead of progress (press ? for keys)'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l insecure -d 'Permit a --metrics address that other hosts can reach'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l probe -d 'Find out whether the queue depth or the device is the limit: run for 1 s at twice the depth'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l show-jobs -d 'Print the resolved jobs, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l dry-run -d 'Print what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l no-record -d 'Do not save this run'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l format -d 'What standard output carries' -r -f -a "text\t'For people, with a verdict at the end'
-json\t'Fathom\'s own document'
-fio\t'fio\'s output for people'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l format -d 'Format of standard output' -r -f -a "text\t'Text, with a verdict at the end'
+json\t'Fathom\'s JSON'
+fio\t'fio\'s text'
 fio-json\t'fio\'s JSON'
 fio-json+\t'fio\'s JSON with histograms'
-fio-terse\t'fio\'s lines of fields'"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Also write FILE, by its ending: .json .html .csv .md .txt .prom .fio.json; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'JSON lines to FILE while it runs' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l repeat -d 'Do it N times, several job files in turns, and say how much the results differ' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of job files; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
-plain\t'A line now and then'
+fio-terse\t'fio\'s terse format'"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -s o -l output -d 'Write additional output to FILE: .json .html .csv .md .txt .prom .fio.json (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l events -d 'Write progress to FILE as JSON lines' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l repeat -d 'Run N times, interleaving job files, and report the variation' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l section -d 'Run only this section of the job files (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-destroy -d 'Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow-overwrite -d 'Permit writes to this existing file that Fathom did not create (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l seed -d 'Seed for all random choices' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
 off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l grace -d 'Wait this long for operations in flight after the runtime or a signal, then end without them' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sweep -d 'Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l vary -d 'Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
@@ -894,7 +848,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_iops_log -d 
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l on -d 'A modelled volume in place of the jobs\' files' -r -f -a "gcp/pd-standard\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l on -d 'Use this modelled volume instead of the jobs\' files' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
 gcp/pd-balanced-regional\t''
@@ -988,29 +942,29 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l live -d 'A full screen of graphs on the terminal while it runs, in the place of progress: ? tells the keys'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l probe -d 'Where the queue was full, run at twice the depth for a second more: was the depth or the device the limit?'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l explain -d 'Print the jobs as they are understood, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l no-record -d 'Keep no record of it among the runs of before'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l live -d 'Show live graphs instead of progress (press ? for keys)'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l insecure -d 'Permit a --metrics address that other hosts can reach'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l probe -d 'Find out whether the queue depth or the device is the limit: run for 1 s at twice the depth'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l show-jobs -d 'Print the resolved jobs, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l dry-run -d 'Print what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l no-record -d 'Do not save this run'
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l depth-max -d 'The most operations in flight [default: 1024, in virtual time 4096]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l precision -d 'How well the knee is to be known: half its interval' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l budget -d 'Time for all probes of a search together [default: 60s; no limit in virtual time]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l over -d 'Search once for each value of a job option or of a key of the volume: KEY=V,V,V or A..B; may be repeated' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Also write FILE, by its ending: .json .html .svg .csv .txt; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
-plain\t'A line now and then'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l depth-max -d 'Highest queue depth [default: 1024, in virtual time 4096]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l precision -d 'Target precision of the knee (half-width of its interval)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l time-limit -d 'Time limit of all probes of one search [default: 60s; none in virtual time]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l vary -d 'Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Write additional output to FILE: .json .html .svg .csv .txt (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow-overwrite -d 'Permit writes to this existing file that Fathom did not create (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l seed -d 'Seed for all random choices' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
 off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l grace -d 'Wait this long for operations in flight after the runtime or a signal, then end without them' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l section -d 'Take this section of a job file' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l section -d 'Use this section of a job file' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
@@ -1241,7 +1195,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_iops_log -
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l on -d 'A modelled volume in place of the job\'s files' -r -f -a "gcp/pd-standard\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l on -d 'Use this modelled volume instead of the job\'s files' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
 gcp/pd-balanced-regional\t''
@@ -1335,11 +1289,11 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l no-record -d 'Keep no record of it among the runs of before'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Measure a model at its own pace, as if it were a device'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l explain -d 'Print the job as it is understood, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Say what would be touched and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l insecure -d 'Permit a --metrics address that other hosts can reach'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l no-record -d 'Do not save this run'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Run a model in real time, as if it were a device'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l show-jobs -d 'Print the resolved job, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Print what would be touched and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -s h -l help -d 'Print help'
@@ -1347,31 +1301,31 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "show" -d 'Steps, options, meaning and published figures of one'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "run" -d 'Carry one out, or go on with it'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -l format -d 'What standard output carries; md describes them all' -r -f -a "text\t'For people'
-json\t'One document'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -l format -d 'Format of standard output; md describes all suites' -r -f -a "text\t'Text'
+json\t'JSON'
 md\t'Markdown'"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
 md\t'Markdown'"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l target -d 'The file or device to measure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l size -d 'How much of the target to use; not scaled [default: what the suite says, scaled]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l scale -d 'Shorten times and sizes to this share of what the suite asks for' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l state -d 'Keep what is done in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l format -d 'What standard output carries' -r -f -a "text\t'For people'
-json\t'One document'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l target -d 'File or device to measure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l size -d 'How much of the target to use, not scaled [default: as in the suite, scaled]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l scale -d 'Scale times and sizes by this factor' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l state -d 'Save finished steps in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
 md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Also write FILE, by its ending: .json .html .md .txt; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l metrics -d 'Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-overwrite -d 'Permit writes to this existing file although Fathom did not make it; may be repeated' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Everything random derives from it' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Progress on standard error' -r -f -a "auto\t'A line that changes on a terminal, a line now and then elsewhere'
-plain\t'A line now and then'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Write additional output to FILE: .json .html .md .txt (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-overwrite -d 'Permit writes to this existing file that Fathom did not create (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Seed for all random choices' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
 off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal, then end without them' -r
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l on -d 'A modelled volume: beside the target, or in its place' -r -f -a "gcp/pd-standard\t''
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l on -d 'Modelled volume, beside the target or instead of it' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
 gcp/pd-balanced-regional\t''
@@ -1418,10 +1372,10 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l restart -d 'Begin anew, whatever was done before'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l insecure -d 'Permit an address for --metrics that other hosts can reach'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be touched, how much and for how long, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l no-record -d 'Keep no record of it among the runs of before'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l restart -d 'Start again from the first step'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l insecure -d 'Permit a --metrics address that other hosts can reach'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Print what would be touched, how much and for how long, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -l no-record -d 'Do not save this run'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'The suites there are'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Steps, options, meaning and published figures of one'

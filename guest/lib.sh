@@ -129,7 +129,7 @@ refused() {
     before=$(digest "$path" "$@")
     expect 2 "$pattern" $writes --filename="$path"
     grep -q "nothing was touched" /tmp/out || fail "it does not say that nothing was touched: $(cat /tmp/out)"
-    expect "2 3" "$pattern" fathom serve "custom,size=$(kib "$path")KiB,iops=5000,latency=1ms" --store "file:$path" --run true
+    expect "2 3" "$pattern" fathom serve "custom,size=$(kib "$path")KiB,iops=5000,latency=1ms" --backing "file:$path" --run true
     [ "$before" = "$(digest "$path" "$@")" ] || fail "$path was refused, but data have changed"
 }
 

@@ -29,7 +29,7 @@ test_read_only_device() {
     blockdev --setro /dev/fixed
     before=$(digest /dev/fixed)
     expect "2 3" "read-only|not permitted" $writes --filename=/dev/fixed
-    expect "2 3" "read-only|not permitted" fathom serve custom,size=16MiB,iops=5000,latency=1ms --store file:/dev/fixed --run true
+    expect "2 3" "read-only|not permitted" fathom serve custom,size=16MiB,iops=5000,latency=1ms --backing file:/dev/fixed --run true
     [ "$before" = "$(digest /dev/fixed)" ] || fail "it has changed"
     expect "0 4" "read" fathom run --progress off --name=t --rw=randread --bs=4k --size=4m --ioengine=psync --filename=/dev/fixed
 }

@@ -99,7 +99,7 @@ test_export_that_holds_a_filesystem() {
     later "rm -f /tmp/exported"
     ext4 /tmp/exported
     before=$(digest /tmp/exported)
-    fathom serve custom,size=32MiB,iops=20000,latency=100us --store file:/tmp/exported --socket /tmp/socket --allow-destroy /tmp/exported > /tmp/served.out 2>&1 &
+    fathom serve custom,size=32MiB,iops=20000,latency=100us --backing file:/tmp/exported --socket /tmp/socket --allow-destroy /tmp/exported > /tmp/served.out 2>&1 &
     server=$!
     later "kill $server"
     wait_for "test -S /tmp/socket"

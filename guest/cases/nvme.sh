@@ -50,7 +50,7 @@ test_character_device_is_no_target() {
     done
     expect "2 3" "$character.*(character device|neither a file nor a device)" \
         fathom run --progress off --name=t --rw=read --bs=4k --size=512k --ioengine=psync --filename="$character"
-    expect "2 3" "character device|neither a file nor a device" fathom serve custom,size=64MiB,iops=5000,latency=1ms --store "file:$character" --run true
+    expect "2 3" "character device|neither a file nor a device" fathom serve custom,size=64MiB,iops=5000,latency=1ms --backing "file:$character" --run true
     [ "$before" = "$(digest "$plain")" ] || fail "data have changed"
 }
 

@@ -75,7 +75,7 @@ test_every_way_of_writing_is_refused() {
     for engine in io_uring libaio mmap sync; do
         expect 2 "mounted at /mnt/first" fathom run --progress off --name=t --rw=randwrite --bs=4k --size=512k --ioengine=$engine --filename=/dev/guard
     done
-    expect 2 "mounted at /mnt/first" fathom sweep --progress off --rw=randwrite --filename=/dev/guard --budget 5s
+    expect 2 "mounted at /mnt/first" fathom sweep --progress off --rw=randwrite --filename=/dev/guard --time-limit 5s
     expect 2 "mounted at /mnt/first" fathom run --progress off --name=t --rw=randread --verify=crc32c --do_verify=1 --rw=write --bs=4k --size=512k --filename=/dev/guard
     [ "$before" = "$(digest /dev/guard)" ] || fail "data have changed"
 }

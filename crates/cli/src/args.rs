@@ -45,7 +45,7 @@ enum Command {
     Compare(crate::compare::args::CompareOptions),
     /// A run held against what is expected of it: exit code 1 where that fails
     #[command(
-        override_usage = "fathom gate [OPTIONS] RUN --expect EXPECTATION...",
+        override_usage = "fathom gate [OPTIONS] RUN --assert EXPECTATION...",
         after_help = crate::gate::args::HELP
     )]
     Gate(crate::gate::args::GateOptions),
@@ -111,12 +111,12 @@ files lie on one volume, and a job that names neither file nor size uses the vol
 Examples:
   fathom sim --on gcp/hyperdisk-balanced,size=1TiB,iops=160000 examples/first-try.fio
   fathom sim --on hdd/7200rpm --name=reads --rw=randread --iodepth=10 --runtime=600
-  fathom sim --on gcp/hyperdisk-balanced,size=1TiB --sweep iodepth=1..1024 examples/first-try.fio
+  fathom sim --on gcp/hyperdisk-balanced,size=1TiB --vary iodepth=1..1024 examples/first-try.fio
   fathom sim --on vultr/nvme-block --name=burst --rw=randwrite --iodepth=32 --runtime=900";
 
 const SWEEP_HELP: &str = "\
 Finds how many operations in flight a device or a modelled volume needs: a few short probes, then
-longer ones where the curve bends, until the knee is known to --precision or --budget is used up.
+longer ones where the curve bends, until the knee is known to --precision or --time-limit is used up.
 It sets iodepth (numjobs for engines that do one thing at a time) and time; everything else is the
 job's. Without a job it reads 4 KiB at random places past the page cache. Files are written only if
 the job writes, under the rules of `fathom run`; a model is measured without its burst credits.
@@ -124,18 +124,18 @@ the job writes, under the rules of `fathom run`; a model is measured without its
 Examples:
   fathom sweep --filename=/dev/nvme0n1
   fathom sweep --on gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s
-  fathom sweep --on aws/gp3 --over bs=4k,16k,64k,256k
-  fathom sweep --filename=test.bin --size=1g --rw=randrw --budget 30s -o knee.svg -o knee.json";
+  fathom sweep --on aws/gp3 --vary bs=4k,16k,64k,256k
+  fathom sweep --filename=test.bin --size=1g --rw=randrw --time-limit 30s -o knee.svg -o knee.json";
 
 const EXPLAIN_HELP: &str = "\
 INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+) or that of
 `iostat -x` (text or -o JSON); `-` is standard input. A claim is figures somebody tells: iops, lat
 (or p50, p99, ...), qd, jobs, bs, bw, read, rw, vcpus, time; beside an INPUT it completes what that
-does not know. With --expect the figures are held against a modelled volume, so that its limits are
+does not know. With --volume the figures are held against a modelled volume, so that its limits are
 named and what another depth would give is told. docs/findings.md describes every finding.
 
 Examples:
-  fathom explain fio.json --expect gcp/hyperdisk-balanced,size=1TiB,iops=160000
+  fathom explain fio.json --volume gcp/hyperdisk-balanced,size=1TiB,iops=160000
   fathom explain --claim iops=10000,lat=3ms,qd=4,jobs=4,bs=4k
   iostat -xy -o JSON 1 30 | fathom explain - --claim qd=32,bs=4k
   fathom explain fio.txt --claim iops=160000
@@ -189,25 +189,25 @@ const FIO_HELP: &str = "Everything after `fio` is read as fio reads it: `fathom 
 /// How everything is measured.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Conduct {
-    /// Say what would be touched, how much and for how long, and do nothing
+    /// Print what would be touched, how much and for how long, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Permit writes to this device, file or export URI whatever it holds and whatever uses it; may be repeated
+    /// Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)
     #[arg(long, value_name = "TARGET")]
     pub(crate) allow_destroy: Vec<PathBuf>,
-    /// Permit writes to this existing file although Fathom did not make it; may be repeated
+    /// Permit writes to this existing file that Fathom did not create (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(crate) allow_overwrite: Vec<PathBuf>,
-    /// Everything random derives from it
+    /// Seed for all random choices
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Progress on standard error
+    /// Show progress on standard error
     #[arg(long, value_enum, default_value_t = Progress::Auto)]
     pub(crate) progress: Progress,
-    /// Wait this long for operations in flight after the runtime or a signal, then end without them
+    /// Wait this long for operations in flight after the runtime or a signal
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::signals::duration)]
     pub(crate) grace: Duration,
-    /// Keep no record of it among the runs of before
+    /// Do not save this run
     #[arg(long)]
     pub(crate) no_record: bool,
 }
@@ -224,52 +224,52 @@ impl Conduct {
     }
 }
 
-/// Programs that look on while it runs.
+/// The metrics endpoint.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Scrape {
-    /// Tell how it is going as OpenMetrics over HTTP, at an address of this host alone unless --insecure
+    /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<String>,
-    /// Permit an address for --metrics that other hosts can reach
+    /// Permit a --metrics address that other hosts can reach
     #[arg(long, requires = "metrics")]
     pub(crate) insecure: bool,
 }
 
-/// What is made of job files.
+/// How job files are read.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OfJobs {
-    /// Run only this section of job files; may be repeated
+    /// Run only this section of the job files (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(crate) section: Vec<String>,
-    /// Print the jobs as they are understood, and do nothing
-    #[arg(long)]
-    pub(crate) explain: bool,
+    /// Print the resolved jobs, and do nothing
+    #[arg(long, alias = "explain")]
+    pub(crate) show_jobs: bool,
 }
 
 /// Options of `fathom run` and `fathom sim`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunOptions {
-    /// A modelled volume in place of the jobs' files
+    /// Use this modelled volume instead of the jobs' files
     #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) on: Option<String>,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// Also write FILE, by its ending: .json .html .csv .md .txt .prom .fio.json; may be repeated
+    /// Write additional output to FILE: .json .html .csv .md .txt .prom .fio.json (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
-    /// JSON lines to FILE while it runs
+    /// Write progress to FILE as JSON lines
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// A full screen of graphs on the terminal while it runs, in the place of progress: ? tells the keys
+    /// Show live graphs instead of progress (press ? for keys)
     #[arg(long, conflicts_with = "progress")]
     pub(crate) live: bool,
     #[command(flatten)]
     pub(crate) scrape: Scrape,
-    /// Do it N times, several job files in turns, and say how much the results differ
+    /// Run N times, interleaving job files, and report the variation
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) repeat: Option<u32>,
-    /// Where the queue was full, run at twice the depth for a second more: was the depth or the device the limit?
+    /// Find out whether the queue depth or the device is the limit: run for 1 s at twice the depth
     #[arg(long, conflicts_with = "repeat")]
     pub(crate) probe: bool,
     #[command(flatten)]
@@ -283,38 +283,38 @@ pub(crate) struct RunOptions {
 pub(crate) struct SimOptions {
     #[command(flatten)]
     pub(crate) run: RunOptions,
-    /// Once for each value of a job option or of a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
-    #[arg(long, value_name = "KEY=RANGE")]
-    pub(crate) sweep: Vec<String>,
+    /// Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
+    #[arg(long, aliases = ["sweep", "over"], value_name = "KEY=RANGE")]
+    pub(crate) vary: Vec<String>,
 }
 
 /// Options of `fathom sweep`.
 #[derive(Clone, Debug, Args)]
 #[command(
-    mut_arg("section", |section| section.help("Take this section of a job file")),
-    mut_arg("explain", |explain| explain.help("Print the job as it is understood, and do nothing")),
-    mut_arg("dry_run", |dry_run| dry_run.help("Say what would be touched and for how long, and do nothing")),
+    mut_arg("section", |section| section.help("Use this section of a job file")),
+    mut_arg("show_jobs", |show_jobs| show_jobs.help("Print the resolved job, and do nothing")),
+    mut_arg("dry_run", |dry_run| dry_run.help("Print what would be touched and for how long, and do nothing")),
 )]
 pub(crate) struct SweepOptions {
-    /// A modelled volume in place of the job's files
+    /// Use this modelled volume instead of the job's files
     #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) on: Option<String>,
-    /// The most operations in flight [default: 1024, in virtual time 4096]
+    /// Highest queue depth [default: 1024, in virtual time 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) depth_max: Option<u32>,
-    /// How well the knee is to be known: half its interval
+    /// Target precision of the knee (half-width of its interval)
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) precision: String,
-    /// Time for all probes of a search together [default: 60s; no limit in virtual time]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) budget: Option<String>,
-    /// Search once for each value of a job option or of a key of the volume: KEY=V,V,V or A..B; may be repeated
-    #[arg(long, value_name = "KEY=LIST")]
-    pub(crate) over: Vec<String>,
-    /// What standard output carries
+    /// Time limit of all probes of one search [default: 60s; none in virtual time]
+    #[arg(long, alias = "budget", value_name = "TIME")]
+    pub(crate) time_limit: Option<String>,
+    /// Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)
+    #[arg(long, aliases = ["over", "sweep"], value_name = "KEY=LIST")]
+    pub(crate) vary: Vec<String>,
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = Document::Text)]
     format: Document,
-    /// Also write FILE, by its ending: .json .html .svg .csv .txt; may be repeated
+    /// Write additional output to FILE: .json .html .svg .csv .txt (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
     #[command(flatten)]
@@ -323,7 +323,7 @@ pub(crate) struct SweepOptions {
     pub(crate) of_jobs: OfJobs,
     #[command(flatten)]
     pub(crate) conduct: Conduct,
-    /// Measure a model at its own pace, as if it were a device
+    /// Run a model in real time, as if it were a device
     #[arg(long)]
     pub(crate) real_time: bool,
 }
@@ -338,9 +338,9 @@ impl SweepOptions {
 /// What standard output carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PageFormat {
-    /// For people
+    /// Text
     Text,
-    /// One document
+    /// JSON
     Json,
     /// Markdown
     Md,
@@ -349,10 +349,10 @@ pub(crate) enum PageFormat {
 /// Options of `fathom report`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// What was measured: an id, `last`, a folder, a file; - for standard input
+    /// Run: an ID, `last`, a directory, a file; - for standard input
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
-    /// Write FILE, by its ending: .html .csv .md .txt .prom .json .fio.json .svg; may be repeated
+    /// Write output to FILE: .html .csv .md .txt .prom .json .fio.json .svg (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
 }
@@ -360,18 +360,18 @@ pub(crate) struct ReportOptions {
 /// Options of `fathom catalog`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CatalogOptions {
-    /// The volume to describe: PROVIDER/TYPE[@EDITION][,key=value]...
+    /// Volume to describe: PROVIDER/TYPE[@EDITION][,key=value]...
     pub(crate) volume: Option<String>,
-    /// Size of the operations
+    /// Block size
     #[arg(long, value_name = "SIZE", default_value = "4k")]
     pub(crate) bs: String,
-    /// Kind of the operations: read, write, randread, randwrite, rw, randrw
+    /// I/O pattern: read, write, randread, randwrite, rw, randrw
     #[arg(long, value_name = "KIND", default_value = "randread")]
     pub(crate) rw: String,
-    /// Share of reads in a mix, in percent
+    /// Percentage of reads in a mix
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) rwmixread: u8,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = Document::Text)]
     format: Document,
 }
@@ -386,34 +386,34 @@ impl CatalogOptions {
 /// What standard output carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Document {
-    /// For people
+    /// Text
     Text,
-    /// One document
+    /// JSON
     Json,
 }
 
 /// Options of `fathom doctor`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DoctorOptions {
-    /// Files, directories and block devices, these also by their bare names [default: the disks that are mounted]
+    /// Files, directories and block devices (/dev/ may be left out) [default: the mounted disks]
     #[arg(value_name = "PATH|DEVICE")]
     pub(crate) things: Vec<String>,
-    /// Keep to one purpose; both where this is not given
+    /// Check for this purpose only [default: both]
     #[arg(long = "for", value_enum, value_name = "PURPOSE")]
     purpose: Option<Purpose>,
-    /// Explain what is good too
+    /// Report passed checks too
     #[arg(short = 'v', long, visible_alias = "verbose")]
     pub(crate) all: bool,
-    /// Read a copy of /sys, /proc and /dev below this directory, and nothing outside of it
+    /// Read /sys, /proc and /dev below this directory, and nothing outside of it
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(crate) format: PageFormat,
-    /// Also write FILE, by its ending: .json .md .txt; may be repeated
+    /// Write additional output to FILE: .json .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Vec<PathBuf>,
-    /// Describe all checks, as Markdown
+    /// Describe all checks in Markdown
     #[arg(long)]
     pub(crate) checks: bool,
 }
@@ -439,13 +439,13 @@ enum Purpose {
 
 #[derive(Clone, Debug, Args)]
 struct OptionsOptions {
-    /// The option to describe
+    /// Job option to describe
     name: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]
 struct CompletionsOptions {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: clap_complete::Shell,
 }
@@ -453,27 +453,27 @@ struct CompletionsOptions {
 /// What standard output carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people, with a verdict at the end
+    /// Text, with a verdict at the end
     Text,
-    /// Fathom's own document
+    /// Fathom's JSON
     Json,
-    /// fio's output for people
+    /// fio's text
     Fio,
     /// fio's JSON
     FioJson,
     /// fio's JSON with histograms
     #[value(name = "fio-json+")]
     FioJsonPlus,
-    /// fio's lines of fields
+    /// fio's terse format
     FioTerse,
 }
 
 /// Whether progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Progress {
-    /// A line that changes on a terminal, a line now and then elsewhere
+    /// A progress line on a terminal, a line every 10 s elsewhere
     Auto,
-    /// A line now and then
+    /// A line every 10 s
     Plain,
     /// None
     Off,
@@ -518,7 +518,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
     exit
 }
 
-/// Tells Fathom's own words from job files and job options, which go on to the job language.
+/// Separates Fathom's own options from job files and job options, which the job language reads.
 ///
 /// Only those of [`MEASURING`] have both. An own option takes the word after it where it needs a value and brings none.
 fn split(words: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
@@ -548,7 +548,9 @@ fn own_option(command: &clap::Command, word: &OsStr) -> Option<bool> {
         return Some(false);
     }
     let argument = command.get_arguments().find(|argument| {
-        let long = argument.get_long().is_some_and(|long| name.strip_prefix("--") == Some(long));
+        let mut longs = argument.get_long_and_visible_aliases().unwrap_or_default();
+        longs.extend(argument.get_all_aliases().unwrap_or_default());
+        let long = name.strip_prefix("--").is_some_and(|name| longs.contains(&name));
         let short = argument.get_short().is_some_and(|short| {
             name.strip_prefix('-')
                 .is_some_and(|rest| rest.starts_with(short) && !rest.starts_with('-') && rest.len() == 1)
@@ -578,6 +580,28 @@ mod tests {
             split(&words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"));
         assert_eq!(own, words("run --format json -o x.md --seed=3 --dry-run"));
         assert_eq!(jobs, words("a.fio --rw=read --bs 4k --name j"));
+    }
+
+    #[test]
+    fn options_keep_their_former_names() {
+        for line in [
+            "run --explain a.fio",
+            "sim --sweep iodepth=1,2 --explain a.fio",
+            "sweep --over bs=4k,8k --budget 5s --explain a.fio",
+            "explain a.json --expect aws/gp3",
+            "gate last --expect read.iops>=1 --expect-file a --anyway",
+            "compare a b --anyway",
+            "plan --iops 1 --size 1TiB --explain",
+            "suite run vultr --volume vultr/nvme-block --capacity 1g",
+            "serve aws/gp3 --store memory --way 0us --capacity 1g",
+        ] {
+            let (own, jobs) = split(&words(line));
+            let parsed = Cli::try_parse_from(std::iter::once("fathom".into()).chain(own));
+            assert!(
+                parsed.is_ok() && !jobs.iter().any(|job| job.to_string_lossy().starts_with("--")),
+                "{line}: {jobs:?}"
+            );
+        }
     }
 
     #[test]

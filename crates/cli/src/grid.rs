@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<String> {
-        Axis::parse("--sweep", text).unwrap().values
+        Axis::parse("--vary", text).unwrap().values
     }
 
     #[test]
@@ -189,22 +189,22 @@ mod tests {
     #[test]
     fn what_does_not_go_up_is_refused() {
         for text in ["iodepth", "=1..2", "iodepth=8..1", "iodepth=1..8x1", "iodepth=1..8/0", "iodepth=a..b", "x=1,,2"] {
-            let error = Axis::parse("--sweep", text).unwrap_err();
+            let error = Axis::parse("--vary", text).unwrap_err();
             assert!(error.contains(text) && error.contains("KEY=A..B"), "{error}");
         }
-        assert!(Axis::parse("--sweep", "iodepth=1..1000000/1").is_err());
-        assert!(Axis::parse("--sweep", "iodepth=1..1e6/1").unwrap_err().contains("`1e6` is not a number"));
+        assert!(Axis::parse("--vary", "iodepth=1..1000000/1").is_err());
+        assert!(Axis::parse("--vary", "iodepth=1..1e6/1").unwrap_err().contains("`1e6` is not a number"));
     }
 
     #[test]
     fn a_key_is_swept_once() {
-        let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| Axis::parse("--sweep", text).unwrap());
-        assert!(check("--sweep", &axes).unwrap_err().contains("a=") && check("--sweep", &axes[..2]).is_ok());
+        let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| Axis::parse("--vary", text).unwrap());
+        assert!(check("--vary", &axes).unwrap_err().contains("a=") && check("--vary", &axes[..2]).is_ok());
     }
 
     #[test]
     fn the_last_axis_changes_fastest() {
-        let axes = [Axis::parse("--sweep", "a=1,2").unwrap(), Axis::parse("--sweep", "b=x,y").unwrap()];
+        let axes = [Axis::parse("--vary", "a=1,2").unwrap(), Axis::parse("--vary", "b=x,y").unwrap()];
         let values = |point: &Vec<(String, String)>| format!("{}{}", point[0].1, point[1].1);
         assert_eq!(combinations(&axes).iter().map(values).collect::<Vec<_>>(), ["1x", "1y", "2x", "2y"]);
     }

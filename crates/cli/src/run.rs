@@ -37,7 +37,7 @@ pub(crate) fn carry_out(
     let trials = Trial::all(options, jobs, is_virtual)?;
     let ready: Result<Vec<Prepared<'_>>, Refusal> = trials.iter().map(|trial| trial.ready(0)).collect();
     let ready = ready.map_err(Refusal::told)?;
-    if options.of_jobs.explain {
+    if options.of_jobs.show_jobs {
         return Ok(outputs::say(&ready.iter().map(|ready| preview::jobs(ready.plan())).collect::<String>()));
     }
     let dangers: Vec<String> = ready.iter().flat_map(|ready| ready.refusals()).cloned().collect();

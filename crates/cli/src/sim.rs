@@ -19,7 +19,7 @@ use crate::{diagnostics, logs, outputs, preview, run, trial};
 
 /// Simulates.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
-    if !options.sweep.is_empty() {
+    if !options.vary.is_empty() {
         return grid(options, jobs, words);
     }
     if options.run.live {
@@ -40,13 +40,13 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     };
     let described = points.iter().map(|(settings, plan)| {
         let prepared = prepare(plan, settings)?;
-        let show_jobs = options.of_jobs.explain;
+        let show_jobs = options.of_jobs.show_jobs;
         let text = if show_jobs { preview::jobs(prepared.plan()) } else { preview::prepared(&*prepared) };
         Ok(format!("with {}:\n{text}\n", words_of(settings)))
     });
     // Every point is checked before the first is simulated.
     let described = described.collect::<Result<String, Exit>>()?;
-    if options.of_jobs.explain || options.conduct.dry_run {
+    if options.of_jobs.show_jobs || options.conduct.dry_run {
         return Ok(outputs::say(&described));
     }
     let mut files = outputs::open_for_grid(options).map_err(|problem| unsimulated(&problem))?;
@@ -112,9 +112,9 @@ type Point = (Vec<(String, String)>, Plan);
 
 /// Reads every point of a grid; problems of the first that is wrong are printed on standard error.
 fn points(options: &SimOptions, jobs: &[String], outside: &Outside) -> Result<Vec<Point>, Exit> {
-    let axes: Result<Vec<Axis>, String> = options.sweep.iter().map(|text| Axis::parse("--sweep", text)).collect();
+    let axes: Result<Vec<Axis>, String> = options.vary.iter().map(|text| Axis::parse("--vary", text)).collect();
     let axes =
-        axes.and_then(|axes| grid::check("--sweep", &axes).map(|()| axes)).map_err(|problem| unsimulated(&problem))?;
+        axes.and_then(|axes| grid::check("--vary", &axes).map(|()| axes)).map_err(|problem| unsimulated(&problem))?;
     let (sections, around) = (options.run.of_jobs.section.as_slice(), around(options.run.on.as_deref()));
     let words = JobWords { jobs, sections, around, outside };
     let read = |settings: Vec<(String, String)>| {

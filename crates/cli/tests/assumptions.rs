@@ -71,7 +71,7 @@ fn the_jitter_of_a_custom_volume_is_a_key_of_it() {
         let error = refused(&format!("custom,iops=1000,{keys}"), job);
         assert!(error.contains(message), "{error}");
     }
-    let line = format!("sim --no-record --on custom,iops=1000,latency=1ms --sweep jitter=0ms,1s --format json {job}");
+    let line = format!("sim --no-record --on custom,iops=1000,latency=1ms --vary jitter=0ms,1s --format json {job}");
     let swept: Value = serde_json::from_str(&wide(&line).stdout).expect("JSON");
     let p99 = |point: usize| {
         let run: Run = serde_json::from_value(swept["sweep"][point].clone()).expect("a point is a run");
@@ -132,7 +132,7 @@ fn ultra_on_a_machine_without_limits_for_it_was_simulated_without_any() {
     // The plan counts them too.
     let line = "plan --iops 40k --machine D8ds_v4 --provider azure/ultra --no-simulation";
     assert!(flat(&wide(line).stdout).contains("sustains less than 48,000 IOPS: azure/ultra 12,800 IOPS"));
-    let line = format!("explain --claim iops=15300,lat=66.9ms,qd=1024,bs=4k --expect {volume}");
+    let line = format!("explain --claim iops=15300,lat=66.9ms,qd=1024,bs=4k --volume {volume}");
     let text = flat(&wide(&line).stdout);
     assert!(text.contains("machine IOPS allows 12.8k") && text.contains("at up to 16.0k IOPS"), "{text}");
 }
@@ -151,7 +151,7 @@ fn a_machine_limit_that_is_not_known_stands_in_every_result() {
     let document: Value = serde_json::from_str(&wide(&format!("{line} --format json")).stdout).expect("JSON");
     assert_eq!(document["meeting"][0]["unknown_machine_limits"][0], "machine maximum throughput");
     for (format, at) in [("text", said), ("md", "| note | | machine limit unknown"), ("json", "\"notes\": [")] {
-        let line = format!("explain --claim iops=15000,lat=2ms,bs=4k --expect {volume} --format {format}");
+        let line = format!("explain --claim iops=15000,lat=2ms,bs=4k --volume {volume} --format {format}");
         let text = flat(&wide(&line).stdout);
         assert!(text.contains(at) && text.contains("machine limit unknown"), "{text}");
     }
@@ -198,7 +198,7 @@ fn plans_and_explanations_say_where_they_rest_on_merging() {
     assert!(!small.contains("are merged") && small.contains("Nothing in the catalogue meets this need"), "{small}");
     let explained = |claim: &str| {
         flat(
-            &wide(&format!("explain --claim iops=2000,lat=2ms,qd=4,{claim} --expect aws/gp3,throughput=250MiB/s"))
+            &wide(&format!("explain --claim iops=2000,lat=2ms,qd=4,{claim} --volume aws/gp3,throughput=250MiB/s"))
                 .stdout,
         )
     };

@@ -35,11 +35,11 @@ fn a_slower_volume_is_worse_and_an_equal_one_the_same() {
         assert!(page.contains(part), "`{part}` is missing:\n{page}");
     }
     assert!(!page.contains("bandwidth"), "with one block size it is the same figure twice:\n{page}");
-    let page = compare(&format!("{a} {slow} --anyway")).expect_clean().stdout;
+    let page = compare(&format!("{a} {slow} --force")).expect_clean().stdout;
     assert!(answer(&page).contains("slower on reads (IOPS)"), "{page}");
     assert!(page.lines().filter(|line| line.ends_with("worse")).count() >= 4, "{page}");
     let document: Value =
-        serde_json::from_str(&compare(&format!("{a} {slow} --anyway --format json")).expect_clean().stdout).unwrap();
+        serde_json::from_str(&compare(&format!("{a} {slow} --force --format json")).expect_clean().stdout).unwrap();
     let figures = document["jobs"][0]["figures"].as_array().unwrap();
     let p50 = figures.iter().find(|row| row["figure"] == "read.latency_p50").unwrap();
     assert_eq!(p50["verdict"], "worse");
@@ -52,9 +52,9 @@ fn a_slower_volume_is_worse_and_an_equal_one_the_same() {
 fn the_exit_code_says_what_was_asked_about() {
     let scratch = Scratch::new();
     let (a, slow) = (simulated(&scratch, "a.json", 1_000, 1, LOAD), simulated(&scratch, "slow.json", 1_100, 3, LOAD));
-    compare(&format!("{a} {slow} --anyway")).expect_clean();
-    compare(&format!("{a} {slow} --anyway --fail-on worse")).expect_code(1);
-    compare(&format!("{slow} {a} --anyway --fail-on worse")).expect_clean();
+    compare(&format!("{a} {slow} --force")).expect_clean();
+    compare(&format!("{a} {slow} --force --fail-on worse")).expect_code(1);
+    compare(&format!("{slow} {a} --force --fail-on worse")).expect_clean();
     let short = "--name=reads --rw=randread --iodepth=1 --runtime=3 --time_based";
     let (b, c) = (simulated(&scratch, "b.json", 1_000, 1, short), simulated(&scratch, "c.json", 1_000, 2, short));
     compare(&format!("{b} {c} --fail-on worse")).expect_clean();
@@ -99,11 +99,11 @@ fn runs_of_different_loads_are_refused_with_every_reason() {
         "iodepth is 4 in the baseline and 8 in the candidate",
         "the number of workers is 1 in the baseline and 2 in the candidate",
         "the time measured is 60.0 s in the baseline and 20.0 s in the candidate",
-        "--anyway",
+        "--force",
     ] {
         assert!(refused.stderr.contains(reason), "`{reason}` is missing:\n{}", refused.stderr);
     }
-    let page = compare(&format!("{a} {b} --anyway")).expect_clean().stdout;
+    let page = compare(&format!("{a} {b} --force")).expect_clean().stdout;
     assert!(page.contains("Not the same: job reads: rw is randread"), "{page}");
 }
 
@@ -115,18 +115,18 @@ fn repeats_are_given_with_commas_or_with_options() {
         (0..5).map(|n| simulated(&scratch, &format!("{name}{n}.json"), median_us, seed + n, short)).collect()
     };
     let (a, b) = (side("a", 1_000, 10).join(","), side("b", 1_100, 20).join(","));
-    let first = compare(&format!("{a} {b} --anyway")).expect_clean().stdout;
-    let second = compare(&format!("--baseline {a} --candidate {b} --anyway")).expect_clean().stdout;
-    let third = compare(&format!("{b} --baseline {a} --anyway")).expect_clean().stdout;
+    let first = compare(&format!("{a} {b} --force")).expect_clean().stdout;
+    let second = compare(&format!("--baseline {a} --candidate {b} --force")).expect_clean().stdout;
+    let third = compare(&format!("{b} --baseline {a} --force")).expect_clean().stdout;
     assert_eq!((&first, &first), (&second, &third));
     assert!(answer(&first).contains("slower on reads"), "{first}");
     assert!(!first.contains("fewer than five"), "{first}");
-    let document = compare(&format!("{a} {b} --anyway --format json")).expect_clean().stdout;
+    let document = compare(&format!("{a} {b} --force --format json")).expect_clean().stdout;
     let document: Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["jobs"][0]["figures"][0]["basis"]["runs"], 5);
     assert_eq!(document["baseline"].as_array().unwrap().len(), 5);
     let few = compare(&format!(
-        "{scratch_a},{scratch_b} {b} --anyway",
+        "{scratch_a},{scratch_b} {b} --force",
         scratch_a = scratch.text("a0.json"),
         scratch_b = scratch.text("a1.json")
     ));
@@ -147,7 +147,7 @@ fn a_series_is_all_of_its_repeats() {
         let name = told.split(|c: char| !c.is_alphanumeric() && c != '-').find(|word| word.contains("-series-"));
         names.push(name.unwrap_or_else(|| panic!("no series: {outcome:?}")).to_owned());
     }
-    let words = words(&format!("compare {} {} --format json --anyway", names[0], names[1]));
+    let words = words(&format!("compare {} {} --format json --force", names[0], names[1]));
     let document = run(fathom(words).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home)).expect_clean().stdout;
     let document: Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["baseline"].as_array().map(Vec::len), Some(2), "{document}");
@@ -185,7 +185,7 @@ fn what_cannot_be_compared_is_refused_all_at_once() {
     let spare = compare(&format!("{a} --baseline {empty} --candidate {none}")).expect_code(2);
     assert!(spare.stderr.contains("there is a run for both sides already"), "{}", spare.stderr);
     let reads = simulated(&scratch, "w.json", 1_000, 1, &LOAD.replace("randread", "randwrite"));
-    let nothing = compare(&format!("{a} {reads} --anyway")).expect_code(2);
+    let nothing = compare(&format!("{a} {reads} --force")).expect_code(2);
     assert!(nothing.stderr.contains("nothing to compare"), "{}", nothing.stderr);
 }
 
@@ -207,7 +207,7 @@ fn odd_figures_are_told_and_harm_nothing() {
     for (name, change) in odd {
         let b = changed(&scratch, &a, &format!("{name}.json"), |record| result(record, change));
         for order in [format!("{a} {b}"), format!("{b} {a}")] {
-            let outcome = compare(&format!("{order} --anyway"));
+            let outcome = compare(&format!("{order} --force"));
             assert!(
                 matches!(outcome.code(), Some(0 | 2)) && !outcome.stderr.contains("panicked"),
                 "{name}: {outcome:?}"
@@ -248,7 +248,7 @@ fn a_file_of_repeats_is_all_of_them_for_every_command() {
     assert_eq!(document["baseline"].as_array().map(Vec::len), Some(3), "{document}");
     assert_eq!(document["candidate"].as_array().map(Vec::len), Some(3), "{document}");
     assert_eq!(document["jobs"][0]["figures"][0]["basis"]["of"], "repeats");
-    let gate = format!("gate {new} --baseline {base} --expect read.iops>=95% --expect read.iops>=3k");
+    let gate = format!("gate {new} --baseline {base} --assert read.iops>=95% --assert read.iops>=3k");
     assert!(run(&mut fathom(words(&gate))).expect_clean().stdout.contains("all 2 expectations hold"));
     let page = scratch.text("page.html");
     run(&mut fathom(words(&format!("report {base} -o {page}")))).expect_clean();
@@ -257,12 +257,12 @@ fn a_file_of_repeats_is_all_of_them_for_every_command() {
     let explained = run(&mut fathom(words(&format!("explain {base}")))).expect_clean().stdout;
     assert_eq!((1..=3).filter(|n| explained.contains(&format!("base.json#{n}:"))).count(), 3, "{explained}");
     // One of them by its number, and all of them from standard input.
-    let one = run(&mut fathom(words(&format!("gate {base}#2 --expect read.iops>=3k")))).expect_clean();
+    let one = run(&mut fathom(words(&format!("gate {base}#2 --assert read.iops>=3k")))).expect_clean();
     assert!(one.stdout.contains("base.json#2"), "{}", one.stdout);
     let text = std::fs::read_to_string(&base).unwrap();
-    let piped = run_with_input(&mut fathom(words("gate - --expect read.iops>=3k")), &text).expect_clean();
+    let piped = run_with_input(&mut fathom(words("gate - --assert read.iops>=3k")), &text).expect_clean();
     assert!(piped.stdout.contains("standard input#3"), "{}", piped.stdout);
-    let none = run(&mut fathom(words(&format!("gate {base}#4 --expect read.iops>=3k")))).expect_code(2);
+    let none = run(&mut fathom(words(&format!("gate {base}#4 --assert read.iops>=3k")))).expect_code(2);
     assert!(none.stderr.contains("`") && none.stderr.contains("base.json#3"), "{}", none.stderr);
 }
 
@@ -277,8 +277,8 @@ fn two_series_in_one_file_are_not_mixed() {
     };
     let (a, b, path) = (job("a", 1), job("b", 4), scratch.text("both.json"));
     run(&mut fathom(words(&format!("sim --on {volume} {a} {b} --repeat 2 --progress off -o {path}")))).expect_code(0);
-    let refused = run(&mut fathom(words(&format!("gate {path} --expect read.iops>=1")))).expect_code(2);
+    let refused = run(&mut fathom(words(&format!("gate {path} --assert read.iops>=1")))).expect_code(2);
     assert!(refused.stderr.contains("both.json#4"), "{}", refused.stderr);
-    run(&mut fathom(words(&format!("gate {path}#1,{path}#3 --expect read.iops>=1")))).expect_clean();
+    run(&mut fathom(words(&format!("gate {path}#1,{path}#3 --assert read.iops>=1")))).expect_clean();
     assert!(run(&mut fathom(words(&format!("explain {path}")))).expect_clean().stdout.contains("both.json#4:"));
 }

@@ -478,7 +478,7 @@ fn a_stuck_suite_ends() {
 fn a_sweep_on_an_export_that_never_answers_did_not_end() {
     let place = Place::new();
     let (server, uri) = place.export();
-    let line = format!("sweep --ioengine=nbd --uri={uri} --rw=randread --budget 20s --grace 300ms --format json");
+    let line = format!("sweep --ioengine=nbd --uri={uri} --rw=randread --time-limit 20s --grace 300ms --format json");
     let running = start(command(&line).current_dir(place.0.path()));
     wait_for("its handlers", || handles(running.pid(), 2));
     pause(2000);

@@ -51,7 +51,7 @@ fn figure(finding: &Value, quantity: &str) -> f64 {
 
 #[test]
 fn the_articles_disk_waits_for_work() {
-    let found = explained(&["-", "--expect", HYPERDISK], FIRST_TRY);
+    let found = explained(&["-", "--volume", HYPERDISK], FIRST_TRY);
     let shallow = finding(&found, "queue_too_shallow");
     assert_eq!(codes(&found)[0], "queue_too_shallow", "it is what matters most");
     assert_near("in flight", figure(shallow, "in_flight_achieved"), 31.68, 0.001);
@@ -109,7 +109,7 @@ fn neither_depth_of_the_vultr_page_fits_its_table() {
 fn of_claims(claims: &[&str], volume: Option<&str>) -> Vec<Vec<Value>> {
     let words = claims.iter().flat_map(|claim| ["--claim", claim]);
     let words: Vec<&str> = ["explain", "--format", "json"].into_iter().chain(words).collect();
-    let expect: Vec<&str> = volume.map_or_else(Vec::new, |volume| vec!["--expect", volume]);
+    let expect: Vec<&str> = volume.map_or_else(Vec::new, |volume| vec!["--volume", volume]);
     let outcome = run(fathom(&words).args(expect)).expect_clean();
     let document: Value = serde_json::from_str(&outcome.stdout).expect("explain prints one JSON document");
     let findings = |input: &Value| input["subjects"][0]["findings"].as_array().expect("a subject has findings").clone();
@@ -186,7 +186,7 @@ fn options_beside_the_text_are_read_before_they_are_advised() {
 #[test]
 fn the_nutanix_recipe_is_consistent_and_far_beyond_the_knee() {
     let claim = "iops=2018k,lat=570.3us,qd=8,jobs=144,bs=4k,rw=randread";
-    let found = explained(&["--claim", claim, "--expect", "nutanix/ahv-4node"], "");
+    let found = explained(&["--claim", claim, "--volume", "nutanix/ahv-4node"], "");
     assert_near("in flight", figure(finding(&found, "little_holds"), "in_flight_implied"), 1150.9, 1e-3);
     let beyond = finding(&found, "beyond_knee");
     assert_near("beyond the knee", figure(beyond, "knee_factor"), 3.6, 0.01);
@@ -230,7 +230,7 @@ fn records_of_ours_are_explained_and_written_as_documents() {
     let simulated = run(fathom(words).args(["--time_based", "--format", "json"])).expect_clean();
     std::fs::write(&record, simulated.stdout).expect("the scratch directory is writable");
     let (page, data) = (scratch.path("x.md"), scratch.path("x.json"));
-    let mut command = fathom(["explain", "--expect", HYPERDISK]);
+    let mut command = fathom(["explain", "--volume", HYPERDISK]);
     let outcome = run(command.arg(&record).arg("-o").arg(&page).arg("-o").arg(&data)).expect_clean();
     assert!(outcome.stdout.contains("Set iodepth=211. With 211 in flight:"), "{}", outcome.stdout);
     assert!(std::fs::read_to_string(page).is_ok_and(|text| text.contains("| advice | `queue_too_shallow` |")));
@@ -286,7 +286,7 @@ fn what_cannot_be_read_is_refused_where_it_is() {
         let outcome = run(fathom(["explain"]).arg(&path)).expect_code(2);
         assert!(outcome.stderr.contains("help:"), "{}: {}", path.display(), outcome.stderr);
     }
-    let both = run(&mut fathom(["explain", "--claim", "iosp=5,lat=3", "--expect", "vultr/nvem"])).expect_code(2);
+    let both = run(&mut fathom(["explain", "--claim", "iosp=5,lat=3", "--volume", "vultr/nvem"])).expect_code(2);
     assert!(both.stderr.contains("iops") && both.stderr.contains("3 errors"), "{}", both.stderr);
     let nothing = run(&mut fathom(["explain"])).expect_code(2);
     assert!(nothing.stderr.contains("nothing to explain"), "{}", nothing.stderr);
@@ -299,7 +299,7 @@ fn jobs_of_one_run_are_held_against_the_volume_together() {
     let job = |name: &str| common::words(&format!("--name={name} --rw=randread --bs=4k --iodepth=32 --runtime=2s"));
     let mut words = fathom(["sim", "--on", volume, "--format", "json"]);
     let record = run(words.args(job("a")).args(job("b")).args(["--time_based"])).stdout;
-    let outcome = run_with_input(&mut fathom(["explain", "--format", "json", "-", "--expect", volume]), &record);
+    let outcome = run_with_input(&mut fathom(["explain", "--format", "json", "-", "--volume", volume]), &record);
     let document: Value = serde_json::from_str(&outcome.expect_clean().stdout).unwrap();
     let subjects = document["inputs"][0]["subjects"].as_array().unwrap();
     let codes_of = |at: usize| codes(subjects[at]["findings"].as_array().unwrap()).join(" ");
@@ -359,7 +359,7 @@ fn healthy_runs_raise_no_alarm() {
                 for Healthy { volume, job } in half {
                     let simulated = run(fathom(["sim", "--on", volume, "--format", "json"]).args(common::words(job)));
                     let record = simulated.expect_clean().stdout;
-                    let found = explained(&["-", "--expect", volume], &record);
+                    let found = explained(&["-", "--volume", volume], &record);
                     let loud = found.iter().filter(|finding| finding["severity"] != "info");
                     let loud: Vec<&Value> = loud.map(|finding| &finding["text"]).collect();
                     if !loud.is_empty() {

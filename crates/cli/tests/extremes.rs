@@ -319,10 +319,10 @@ const CASES: &[Case<'_>] = &[
     ("run --name=a --ioengine=null --size=1m --startdelay=10000000d", "", 2, "longer than 366 days"),
     ("explain -", "/dev/zero", 2, "it has more than 32 MiB"),
     ("explain pipe", "", 2, "a pipe that no program writes to"),
-    ("gate /dev/null --expect-file /dev/zero", "", 2, "it has more than 1 MiB"),
+    ("gate /dev/null --assert-file /dev/zero", "", 2, "it has more than 1 MiB"),
     ("plan --from /dev/zero", "", 2, "it has more than 32 MiB"),
     ("plan --iops 1e30 --bs 4k", "", 2, ""),
-    ("sim --on aws/gp3 --name=a --size=1m --sweep iodepth=1..1000000000/1", "", 2, "more than 100000 values"),
+    ("sim --on aws/gp3 --name=a --size=1m --vary iodepth=1..1000000000/1", "", 2, "more than 100000 values"),
     ("run --repeat 1000000000 --name=a --ioengine=null --size=1m", "", 2, "1000"),
 ];
 

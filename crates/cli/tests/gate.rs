@@ -17,10 +17,10 @@ fn gate(text: &str) -> Outcome {
 fn what_holds_passes_and_what_does_not_ends_with_one() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
-    let page = gate(&format!("{a} --expect read.iops>=3k --expect read.lat.p99<=1s")).expect_clean().stdout;
+    let page = gate(&format!("{a} --assert read.iops>=3k --assert read.lat.p99<=1s")).expect_clean().stdout;
     assert!(page.ends_with("all 2 expectations hold\n"), "{page}");
     assert!(page.contains("✓ read.iops>=3k") && page.contains("to spare"), "{page}");
-    let failed = gate(&format!("{a} --expect read.iops>=3k --expect read.lat<=1us")).expect_code(1);
+    let failed = gate(&format!("{a} --assert read.iops>=3k --assert read.lat<=1us")).expect_code(1);
     assert_eq!(failed.stderr, "");
     assert!(failed.stdout.contains("✗ read.lat<=1us"), "{}", failed.stdout);
     assert!(
@@ -28,10 +28,10 @@ fn what_holds_passes_and_what_does_not_ends_with_one() {
         "{}",
         failed.stdout
     );
-    let unknown = gate(&format!("{a} --expect write.iops<=1 --expect job(x).read.iops>0")).expect_code(1).stdout;
+    let unknown = gate(&format!("{a} --assert write.iops<=1 --assert job(x).read.iops>0")).expect_code(1).stdout;
     assert!(unknown.contains("the run does not have this figure") && unknown.contains("no job `x`"), "{unknown}");
     assert!(
-        gate(&format!("{a} --expect findings.warnings==0 --expect findings.short_run<1"))
+        gate(&format!("{a} --assert findings.warnings==0 --assert findings.short_run<1"))
             .expect_clean()
             .stdout
             .contains("all 2")
@@ -57,18 +57,18 @@ fn noise_alone_does_not_fail_a_share_of_the_baseline() {
     let mut open = 0;
     for (index, run) in runs.iter().enumerate() {
         let baseline = &runs[(index + 1) % runs.len()];
-        let passed = gate(&format!("{run} --baseline {baseline} --expect read.iops>=100%")).expect_clean().stdout;
+        let passed = gate(&format!("{run} --baseline {baseline} --assert read.iops>=100%")).expect_clean().stdout;
         if passed.contains("within noise") {
             open += 1;
-            gate(&format!("{run} --baseline {baseline} --expect read.iops>=100% --strict")).expect_code(1);
+            gate(&format!("{run} --baseline {baseline} --assert read.iops>=100% --strict")).expect_code(1);
         }
     }
     assert!(open > 0, "of six pairs some are below");
     let slow = simulated(&scratch, "slow.json", 1_100, 9, LOAD);
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
-    let failed = gate(&format!("{slow} --baseline {a} --expect read.iops>=97% --anyway")).expect_code(1).stdout;
+    let failed = gate(&format!("{slow} --baseline {a} --assert read.iops>=97% --force")).expect_code(1).stdout;
     assert!(failed.contains("off (change -"), "{failed}");
-    gate(&format!("{a} --baseline {slow} --expect read.iops>=97% --anyway")).expect_clean();
+    gate(&format!("{a} --baseline {slow} --assert read.iops>=97% --force")).expect_clean();
 }
 
 #[test]
@@ -76,12 +76,12 @@ fn a_baseline_of_another_load_is_refused() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let b = simulated(&scratch, "b.json", 1_000, 1, &LOAD.replace("iodepth=4", "iodepth=64"));
-    let refused = gate(&format!("{a} --baseline {b} --expect read.iops>=95%")).expect_code(2);
+    let refused = gate(&format!("{a} --baseline {b} --assert read.iops>=95%")).expect_code(2);
     assert!(refused.stderr.contains("iodepth is 64 in the baseline and 4 in the candidate"), "{}", refused.stderr);
-    let anyway = gate(&format!("{a} --baseline {b} --expect read.iops>=1% --anyway")).expect_clean().stdout;
+    let anyway = gate(&format!("{a} --baseline {b} --assert read.iops>=1% --force")).expect_clean().stdout;
     assert!(anyway.contains("Not the same:"), "{anyway}");
-    gate(&format!("{a} --baseline {b} --expect read.iops>=1")).expect_clean();
-    let none = gate(&format!("{a} --expect read.iops>=95%")).expect_code(2);
+    gate(&format!("{a} --baseline {b} --assert read.iops>=1")).expect_clean();
+    let none = gate(&format!("{a} --assert read.iops>=95%")).expect_code(2);
     assert!(none.stderr.contains("--baseline RUN") && none.stderr.contains("read.iops>=95%"), "{}", none.stderr);
 }
 
@@ -90,10 +90,10 @@ fn faults_are_told_all_at_once_with_their_places() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
     let file = scratch.write("limits.txt", "# limits\nread.iops>=3k\n  write.lat.p99<=2   # no unit\nread.speed>1\n");
-    let refused = gate(&format!("{a} --expect read.iops>=fast --expect-file {file}")).expect_code(2);
+    let refused = gate(&format!("{a} --assert read.iops>=fast --assert-file {file}")).expect_code(2);
     assert_eq!(refused.stdout, "");
     for part in [
-        "--expect=read.iops>=fast",
+        "--assert=read.iops>=fast",
         "limits.txt:3:18",
         "limits.txt:4:1",
         "needs a unit",
@@ -104,17 +104,17 @@ fn faults_are_told_all_at_once_with_their_places() {
     let none = scratch.text("none.txt");
     for (words, why) in [
         (a.clone(), "nothing is expected"),
-        (format!("{a} --expect-file {none}"), "none.txt"),
-        (format!("{a} --expect-file {}", scratch.as_ref().display()), "--expect-file"),
-        (format!("{none} --expect read.iops>1"), "none.txt"),
-        (format!("{a} --expect read.iops>1 --junit {a}"), "it is one of the runs"),
-        (format!("{a} --expect read.iops>=1% --baseline {a}"), "given twice"),
+        (format!("{a} --assert-file {none}"), "none.txt"),
+        (format!("{a} --assert-file {}", scratch.as_ref().display()), "--assert-file"),
+        (format!("{none} --assert read.iops>1"), "none.txt"),
+        (format!("{a} --assert read.iops>1 --junit {a}"), "it is one of the runs"),
+        (format!("{a} --assert read.iops>=1% --baseline {a}"), "given twice"),
     ] {
         let refused = gate(&words).expect_code(2);
         assert!(refused.stderr.contains(why), "{words}: {}", refused.stderr);
     }
     let comments = scratch.write("comments.txt", "# nothing\n\n");
-    let refused = gate(&format!("{a} --expect-file {comments}")).expect_code(2);
+    let refused = gate(&format!("{a} --assert-file {comments}")).expect_code(2);
     assert!(refused.stderr.contains("no expectation in"), "{}", refused.stderr);
 }
 
@@ -125,7 +125,7 @@ fn a_thousand_expectations_are_judged() {
     let mut text = String::new();
     (1..=1000).for_each(|n| writeln!(text, "read.iops>={n}").unwrap());
     let file = scratch.write("many.txt", &text);
-    let page = gate(&format!("{a} --expect-file {file}")).expect_clean().stdout;
+    let page = gate(&format!("{a} --assert-file {file}")).expect_clean().stdout;
     assert!(page.ends_with("all 1000 expectations hold\n"), "{}", &page[page.len() - 200..]);
 }
 
@@ -137,11 +137,11 @@ fn figures_that_are_not_to_be_trusted_end_with_four_unless_somebody_said_what_ma
     record["jobs"][0]["result"]["errors"] = 7.into();
     record["jobs"][0]["result"]["first_error"] = 5.into();
     let failed = scratch.write("errors.json", record.to_string());
-    let page = gate(&format!("{failed} --expect read.iops>=1")).expect_code(4).stdout;
+    let page = gate(&format!("{failed} --assert read.iops>=1")).expect_code(4).stdout;
     assert!(page.contains("Not to be trusted:"), "{page}");
-    gate(&format!("{failed} --expect read.iops>=1 --expect findings.warnings<=1")).expect_clean();
-    gate(&format!("{failed} --expect read.iops>=1T")).expect_code(2);
-    gate(&format!("{failed} --expect read.iops>=1G")).expect_code(1);
+    gate(&format!("{failed} --assert read.iops>=1 --assert findings.warnings<=1")).expect_clean();
+    gate(&format!("{failed} --assert read.iops>=1T")).expect_code(2);
+    gate(&format!("{failed} --assert read.iops>=1G")).expect_code(1);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn junit_and_markdown_are_read_by_others() {
     let (junit, markdown, json) = (scratch.text("gate.xml"), scratch.text("gate.md"), scratch.text("gate.json"));
     let mut all = words(&format!("gate {odd} --junit {junit} -o {markdown} -o {json}"));
     for expectation in ["read.iops>=3k", "job(a<b>&\"c\"\u{1}).read.lat<=1us", "write.iops>=1"] {
-        all.extend(["--expect".to_owned(), expectation.to_owned()]);
+        all.extend(["--assert".to_owned(), expectation.to_owned()]);
     }
     run(&mut fathom(all)).expect_code(1);
     let script = "import sys, xml.etree.ElementTree as tree\n\
@@ -190,7 +190,7 @@ fn a_probe_of_a_sweep_is_held_by_its_name() {
     let sweep = words("sweep --on custom,iops=10000,latency=1ms --progress off");
     run(fathom(sweep).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home)).expect_code(0);
     let gate = |expectation: &str| {
-        let words = ["gate", "last", "--expect", expectation, "--format", "json"];
+        let words = ["gate", "last", "--assert", expectation, "--format", "json"];
         run(fathom(words).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home))
     };
     let all = gate("read.iops>=1").expect_code(0).stdout;
@@ -205,7 +205,7 @@ fn one_of_several_jobs_is_held_by_its_name() {
     let scratch = Scratch::new();
     let load = "--rw=randread --runtime=20 --time_based --name=shallow --iodepth=1 --name=deep --iodepth=16";
     let a = simulated(&scratch, "a.json", 1_000, 1, load);
-    let page = gate(&format!("{a} --expect job(shallow).read.iops<2k --expect job(deep).read.iops>5k")).expect_clean();
+    let page = gate(&format!("{a} --assert job(shallow).read.iops<2k --assert job(deep).read.iops>5k")).expect_clean();
     assert!(page.stdout.contains("all 2 expectations hold"), "{}", page.stdout);
-    gate(&format!("{a} --expect job(shallow).read.iops>5k")).expect_code(1);
+    gate(&format!("{a} --assert job(shallow).read.iops>5k")).expect_code(1);
 }

@@ -121,7 +121,7 @@ fn a_name_of_a_job_does_nothing_to_a_terminal() {
         &["run", "--progress=off", "--format=fio"],
         &["run", "--progress=off", "--format=fio-json+"],
         &["run", "--dry-run"],
-        &["run", "--explain"],
+        &["run", "--show-jobs"],
         &["sim", "--on", "aws/gp3"],
         &["fio"],
     ];
@@ -167,7 +167,7 @@ fn a_name_in_the_output_of_fio_is_a_name_in_every_format() {
         "explain fio.json --format md",
         "explain fio.json --format json",
         "compare fio.json fio.json",
-        "gate fio.json --expect read.iops>=1 --junit gate.xml",
+        "gate fio.json --assert read.iops>=1 --junit gate.xml",
     ];
     for line in texts {
         let outcome = run(&mut command(&scratch, &words(line)));

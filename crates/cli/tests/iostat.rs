@@ -91,7 +91,7 @@ fn assert_near(name: &str, found: f64, wanted: f64) {
 /// Nothing was said of a database that has too few requests in flight for the volume that was paid for.
 #[test]
 fn a_database_that_does_not_ask_for_more_is_told_so() {
-    let subject = explained(&["-", "--expect", GP3, "--database", "postgresql"], DATABASE).remove(0);
+    let subject = explained(&["-", "--volume", GP3, "--database", "postgresql"], DATABASE).remove(0);
     assert_eq!(subject["subject"], "nvme1n1");
     let found = finding(&subject, "queue_too_shallow");
     assert_near("in flight", figure(&found, "in_flight_achieved"), 3.5);
@@ -107,7 +107,7 @@ fn a_database_that_does_not_ask_for_more_is_told_so() {
     assert_eq!((&workers["database"], &workers["edition"]), (&"postgresql".into(), &"version 18".into()));
     assert!(workers["url"].as_str().unwrap().starts_with("https://www.postgresql.org/"), "{workers}");
     // In text each setting has a line of its own, with its document.
-    let mut command = fathom(["explain", "-", "--expect", GP3, "--database", "postgres"]);
+    let mut command = fathom(["explain", "-", "--volume", GP3, "--database", "postgres"]);
     let page = run_with_input(&mut command, DATABASE).expect_clean().stdout;
     assert!(page.contains("\n    - effective_io_concurrency: set 16 or more;"), "{page}");
     let unbroken = page.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -116,7 +116,7 @@ fn a_database_that_does_not_ask_for_more_is_told_so() {
 
 #[test]
 fn without_a_name_every_database_has_its_settings_named() {
-    let subject = explained(&["-", "--expect", GP3], DATABASE).remove(0);
+    let subject = explained(&["-", "--volume", GP3], DATABASE).remove(0);
     let text = finding(&subject, "queue_too_shallow")["text"].as_str().unwrap().to_owned();
     for word in ["the application does not ask", "PostgreSQL", "innodb_read_io_threads", "async_io", "--database NAME"]
     {
@@ -128,23 +128,23 @@ fn without_a_name_every_database_has_its_settings_named() {
 #[test]
 fn a_row_of_iostat_can_be_claimed() {
     let columns = "r/s=3500,rkB/s=28000,r_await=1.00,rareq-sz=8.00,w/s=0,w_await=0,aqu-sz=3.50,%util=99.80";
-    let subject = explained(&["--claim", columns, "--expect", GP3, "--database", "mysql"], "").remove(0);
+    let subject = explained(&["--claim", columns, "--volume", GP3, "--database", "mysql"], "").remove(0);
     let found = finding(&subject, "queue_too_shallow");
     assert_near("in flight", figure(&found, "in_flight_achieved"), 3.5);
     assert_near("needed", figure(&found, "in_flight_needed"), 16.0);
     assert!(found["text"].as_str().unwrap().contains("MySQL does not ask for more."), "{found}");
     assert!(codes(&subject).contains(&"util_misread".to_owned()), "{:?}", codes(&subject));
     // A depth makes it a claim of a job again, whose queue was to be kept full.
-    let closed = explained(&["--claim", "r/s=3500,r_await=1.00,qd=4", "--expect", GP3], "").remove(0);
+    let closed = explained(&["--claim", "r/s=3500,r_await=1.00,qd=4", "--volume", GP3], "").remove(0);
     assert_eq!(finding(&closed, "queue_too_shallow")["remedy"]["action"], "raise_depth");
     // Reads and writes count by their rates: 1 ms and 2 ms make 1.25 ms.
-    let mixed = explained(&["--claim", "r/s=3000,r_await=1.00,w/s=1000,w_await=2.00", "--expect", GP3], "").remove(0);
+    let mixed = explained(&["--claim", "r/s=3000,r_await=1.00,w/s=1000,w_await=2.00", "--volume", GP3], "").remove(0);
     assert_near("needed", figure(&finding(&mixed, "queue_too_shallow"), "in_flight_needed"), 20.0);
 }
 
 #[test]
 fn an_idle_device_is_told_by_its_idle_time() {
-    let subject = explained(&["-", "--expect", "aws/gp3,size=1TiB", "--database", "etcd"], ETCD).remove(0);
+    let subject = explained(&["-", "--volume", "aws/gp3,size=1TiB", "--database", "etcd"], ETCD).remove(0);
     let found = finding(&subject, "queue_too_shallow");
     assert_near("in flight", figure(&found, "in_flight_achieved"), 0.15);
     assert_near("needed", figure(&found, "in_flight_needed"), 0.72);
@@ -159,7 +159,7 @@ fn an_idle_device_is_told_by_its_idle_time() {
 /// A device that was never idle and takes nine times as long as the volume is not one that is asked for too little.
 #[test]
 fn a_slow_device_is_not_called_unasked() {
-    let subject = explained(&["-", "--expect", GP3], HEAT_MAP).remove(0);
+    let subject = explained(&["-", "--volume", GP3], HEAT_MAP).remove(0);
     let found = finding(&subject, "below_expectation");
     assert_near("latency", figure(&found, "latency_mean"), 9.01e6);
     assert!(!codes(&subject).contains(&"queue_too_shallow".to_owned()), "{:?}", codes(&subject));
@@ -168,7 +168,7 @@ fn a_slow_device_is_not_called_unasked() {
 /// A disk that is idle for most of the time, with requests of 14 ms: bursts that wait for each other, as far as counters tell.
 #[test]
 fn requests_that_waited_say_nothing_of_the_time_of_one() {
-    let subject = explained(&["-", "--expect", "aws/gp3,size=1TiB"], SLOW_ETCD).remove(0);
+    let subject = explained(&["-", "--volume", "aws/gp3,size=1TiB"], SLOW_ETCD).remove(0);
     let found = finding(&subject, "queue_too_shallow");
     // The mean over the requests of three reports: (13 x 7.69 + 3 x 86.00 + 20 x 11.10) / 36.
     assert_near("latency", figure(&found, "latency_mean"), (13.0 * 7.69 + 3.0 * 86.0 + 20.0 * 11.1) / 36.0 * 1e6);
@@ -185,10 +185,10 @@ fn a_host_without_processor_time_is_told_before_the_volume() {
         "          22.00    0.00    8.00   30.00    0.00   40.00",
         "          88.00    0.00    9.00    1.00    0.00    2.00",
     );
-    let found = finding(&explained(&["-", "--expect", GP3], &busy)[0], "queue_too_shallow");
+    let found = finding(&explained(&["-", "--volume", GP3], &busy)[0], "queue_too_shallow");
     assert_near("processors", figure(&found, "host_cpu_share"), 0.97);
     assert!(found["text"].as_str().unwrap().contains("97.0% of processor time was in use"), "{found}");
-    let idle = finding(&explained(&["-", "--expect", GP3], DATABASE)[0], "queue_too_shallow");
+    let idle = finding(&explained(&["-", "--volume", GP3], DATABASE)[0], "queue_too_shallow");
     assert!(!idle["text"].as_str().unwrap().contains("processor time"), "{idle}");
 }
 
@@ -199,7 +199,7 @@ const PGBENCH_64: &str = include_str!("../../../examples/iostat-pgbench-64.json"
 #[test]
 fn read_ahead_is_what_postgresql_lacked() {
     let volume = "custom,iops=45000,latency=80us";
-    let subject = explained(&["-", "--expect", volume, "--database", "postgresql"], PGBENCH).remove(0);
+    let subject = explained(&["-", "--volume", volume, "--database", "postgresql"], PGBENCH).remove(0);
     let found = finding(&subject, "queue_too_shallow");
     let reports: Value = serde_json::from_str(PGBENCH).expect("iostat prints JSON");
     let reports = reports["sysstat"]["hosts"][0]["statistics"].as_array().expect("there are reports");
@@ -210,7 +210,7 @@ fn read_ahead_is_what_postgresql_lacked() {
     assert_near("needed", figure(&found, "in_flight_needed"), 3.6);
     assert_near("busy", figure(&found, "busy_share"), mean(&disk("util")) / 100.0);
     // With effective_io_concurrency=64 enough is in flight, and the processors are what is used up.
-    let subject = explained(&["-", "--expect", volume, "--database", "postgresql"], PGBENCH_64).remove(0);
+    let subject = explained(&["-", "--volume", volume, "--database", "postgresql"], PGBENCH_64).remove(0);
     let found = finding(&subject, "queue_not_filled");
     assert!(!codes(&subject).contains(&"queue_too_shallow".to_owned()), "{:?}", codes(&subject));
     assert!(figure(&found, "in_flight_achieved") > 20.0, "{found}");
@@ -222,7 +222,7 @@ fn read_ahead_is_what_postgresql_lacked() {
 #[test]
 fn nothing_is_advised_from_averages_since_the_boot() {
     let first = &DATABASE[..DATABASE.find("11/21/2026 10:00:11").expect("there are two reports")];
-    let found = codes(&explained(&["-", "--expect", GP3], first)[0]);
+    let found = codes(&explained(&["-", "--volume", GP3], first)[0]);
     assert!(found.contains(&"since_boot".to_owned()) && !found.contains(&"queue_too_shallow".to_owned()), "{found:?}");
 }
 
@@ -230,7 +230,7 @@ fn nothing_is_advised_from_averages_since_the_boot() {
 #[test]
 fn a_volume_at_its_limit_is_not_called_unasked() {
     let full = "r/s=15980,rkB/s=127840,r_await=2.00,rareq-sz=8.00,aqu-sz=31.96,%util=100.00";
-    let found = codes(&explained(&["--claim", full, "--expect", GP3], "")[0]);
+    let found = codes(&explained(&["--claim", full, "--volume", GP3], "")[0]);
     assert!(!found.contains(&"queue_too_shallow".to_owned()), "{found:?}");
     assert!(found.iter().any(|code| code.ends_with("_cap")), "{found:?}");
 }
@@ -241,7 +241,7 @@ fn a_run_with_too_small_a_depth_has_the_same_finding_with_its_own_remedy() {
     let line = "sim --on custom,iops=100000,latency=1ms --name=a --rw=randread --bs=8k --ioengine=libaio --direct=1 --iodepth=4 \
                 --runtime=2 --time_based";
     let record = run(fathom(words(line)).args(["--format", "fio-json"])).expect_clean().stdout;
-    let subject = explained(&["-", "--expect", GP3, "--database", "postgresql"], &record).remove(0);
+    let subject = explained(&["-", "--volume", GP3, "--database", "postgresql"], &record).remove(0);
     let found = finding(&subject, "queue_too_shallow");
     assert_near("in flight", figure(&found, "in_flight_needed").round(), 16.0);
     assert_eq!((&found["remedy"]["action"], &found["remedy"]["iodepth"]), (&"raise_depth".into(), &16.into()));

@@ -69,7 +69,7 @@ fn everything_that_is_carried_out_leaves_one_folder() {
     let lines = [
         (NULL.to_owned(), "run", "reads"),
         (SIM.to_owned(), "sim", "reads"),
-        (format!("{SIM} --sweep iodepth=1,8"), "sweep", "reads"),
+        (format!("{SIM} --vary iodepth=1,8"), "sweep", "reads"),
         ("sweep --on custom,iops=5000,latency=1ms --depth-max 64".to_owned(), "sweep", "custom,iops=5000,latency=1ms"),
         ("suite run gcp-pd --on gcp/pd-ssd,size=100GiB --scale 0.001 --state state".to_owned(), "suite", "gcp-pd"),
     ];
@@ -97,7 +97,7 @@ fn everything_that_is_carried_out_leaves_one_folder() {
 #[test]
 fn parts_are_results_under_their_names_beside_their_document() {
     let place = Place::new();
-    place.run(&format!("{SIM} --sweep iodepth=1,8"));
+    place.run(&format!("{SIM} --vary iodepth=1,8"));
     place.run("sweep --on custom,iops=5000,latency=1ms --depth-max 64");
     let [grid, sweep] = &place.ids("--kind sweep")[..] else { panic!("two") };
     let record = Json::read(&place.read(grid, "run.json"));
@@ -129,7 +129,7 @@ fn a_run_brings_the_same_whether_it_is_kept_or_not() {
 #[test]
 fn nothing_is_kept_where_nobody_wants_it_or_nothing_was_done() {
     let place = Place::new();
-    for line in ["--no-record", "--dry-run", "--explain"] {
+    for line in ["--no-record", "--dry-run", "--show-jobs"] {
         for command in [NULL, SIM, "sweep --on custom,iops=5000,latency=1ms"] {
             place.run(&format!("{command} {line}"));
         }
@@ -553,7 +553,7 @@ fn repeats_are_one_document_and_differ_in_virtual_time_too() {
     assert_eq!(csv.lines().count(), 4, "{csv}");
     assert_eq!(std::fs::read_to_string(place.0.path("r.json")).expect("it was asked for"), outcome.stdout);
     run(&mut place.fathom(&format!("{SIM} --repeat 3 --format fio-json"))).expect_code(2);
-    run(&mut place.fathom(&format!("{SIM} --repeat 3 --sweep iodepth=1,2"))).expect_code(2);
+    run(&mut place.fathom(&format!("{SIM} --repeat 3 --vary iodepth=1,2"))).expect_code(2);
     run(&mut place.fathom("run a.fio b.fio --repeat 2 --name=c --rw=read")).expect_code(2);
     run(&mut place.fathom(&format!("{SIM} --repeat 0"))).expect_code(2);
 }

@@ -109,7 +109,7 @@ fn a_short_look_at_a_drive_is_no_news_of_it() {
 #[test]
 fn each_value_of_a_setting_has_a_curve_and_a_row() {
     let scratch = Scratch::new();
-    let mut command = fathom(words("sweep --progress off --on vultr/nvme-block --over bs=4k,256k --over on.size=1TB"));
+    let mut command = fathom(words("sweep --progress off --on vultr/nvme-block --vary bs=4k,256k --vary on.size=1TB"));
     let outcome = run(command.args(words("-o all.svg -o all.csv -o all.json")).current_dir(&scratch)).expect_clean();
     let rows: Vec<&str> = outcome.stdout.lines().filter(|line| line.starts_with("  bs=")).collect();
     assert!(rows.len() == 2 && rows[0].contains("10.0k") && rows[1].contains("1.53k"), "{rows:?}");
@@ -125,7 +125,7 @@ fn each_value_of_a_setting_has_a_curve_and_a_row() {
 fn a_model_at_its_own_pace_agrees_with_the_whole_grid() {
     // A sixtieth of 60 s for each of 11 depths would be 11 s; a tenth of that is not enough to time anything.
     timed("knee::a_model_at_its_own_pace_agrees_with_the_whole_grid", || {
-        let line = "--on custom,iops=4000,latency=2ms --real-time --budget 5s --depth-max 64 --format json";
+        let line = "--on custom,iops=4000,latency=2ms --real-time --time-limit 5s --depth-max 64 --format json";
         // Where no curve fits what was measured, the exit code is 4.
         let outcome = sweep(line);
         if outcome.code() != Some(0) || !outcome.stderr.is_empty() || outcome.took >= Duration::from_secs(8) {
@@ -148,13 +148,13 @@ fn a_file_is_swept_and_synchronous_engines_by_their_workers() {
         let outcome = run(fathom(words(&line)).current_dir(&scratch)).expect_code(0);
         Json::read(&outcome.stdout)
     };
-    let document = ask("--ioengine=psync --budget 2s --depth-max 8");
+    let document = ask("--ioengine=psync --time-limit 2s --depth-max 8");
     let sweep = &document.items("sweeps")[0];
     assert!(sweep.items("probes").len() >= 3 && sweep.text("engine") == "psync");
     let spent = sweep.number("spent_s");
     assert!((0.2..=2.1).contains(&spent), "{spent}");
     assert!(
-        ask("--ioengine=libaio --numjobs=2 --budget 2s --depth-max 16").items("sweeps")[0]
+        ask("--ioengine=libaio --numjobs=2 --time-limit 2s --depth-max 16").items("sweeps")[0]
             .items("points")
             .iter()
             .all(|point| point.whole("depth") % 2 == 0)
@@ -174,9 +174,9 @@ fn nothing_is_touched_before_every_check_has_passed() {
     let file = "--filename=a.bin --size=1m";
     refused(&format!("{file} --rate_iops=100"), "sets the pace");
     refused(&format!("{file} --name=a --name=b"), "takes one job");
-    refused(&format!("{file} --budget 5x"), "--budget 60s");
+    refused(&format!("{file} --time-limit 5x"), "--time-limit 60s");
     refused(&format!("{file} --precision 0"), "--precision 5%");
-    refused(&format!("{file} --over iodepth=1,2"), "finds by itself");
+    refused(&format!("{file} --vary iodepth=1,2"), "finds by itself");
     refused(&format!("{file} -o a.prom"), ".json");
     refused("--filename=a.bin --size=1p --rw=randwrite", "too few");
     refused("--filename=missing.bin", "missing.bin");

@@ -140,7 +140,7 @@ fn suites_sweeps_and_simulations_tell_too() {
     let data = scratch.text("data");
     let state = scratch.text("state");
     let lines = [
-        format!("sweep --filename={data} --size=4m --budget 20s --depth-max 8"),
+        format!("sweep --filename={data} --size=4m --time-limit 20s --depth-max 8"),
         format!("suite run gcp-pd --target {data} --size 16m --scale 0.05 --state {state}"),
         "sim --on hdd/7200rpm --name=s --rw=randread --iodepth=64 --runtime=4000d --time_based".to_owned(),
     ];

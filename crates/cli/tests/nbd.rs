@@ -187,7 +187,7 @@ fn data_on_an_export_is_not_destroyed_unasked() {
 fn explaining_and_results_name_the_export_and_no_file() {
     require!(Nbdkit);
     let server = Server::nbdkit("memory 16m");
-    let explained = server.run("--rw=randread --explain").expect_clean().stdout;
+    let explained = server.run("--rw=randread --show-jobs").expect_clean().stdout;
     expect(&explained, &["uri              nbd+unix://", "direct           yes"]);
     assert!(!explained.contains("filename"), "{explained}");
     let document = Json::read(&measured(server.run("--rw=randread --iodepth=8 --format=json")).stdout);
@@ -201,7 +201,7 @@ fn explaining_and_results_name_the_export_and_no_file() {
 fn a_sweep_finds_its_way_over_an_export() {
     require!(Nbdkit);
     let server = Server::nbdkit("--filter=delay memory 16m rdelay=2ms");
-    let outcome = measured(run(&mut server.ours("sweep", "--budget=3s --depth-max=8")));
+    let outcome = measured(run(&mut server.ours("sweep", "--time-limit=3s --depth-max=8")));
     expect(&outcome.stdout, &[&server.uri, "randread 4 KiB by nbd"]);
 }
 

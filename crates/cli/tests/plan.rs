@@ -30,7 +30,7 @@ fn the_best_is_told_with_price_region_date_limit_and_depth() {
 fn lines_keep_within_the_terminal() {
     for columns in ["80", "100", "120"] {
         let most: usize = columns.parse().unwrap();
-        for explain in ["", " --explain"] {
+        for explain in ["", " --show-math"] {
             let line = format!("plan --iops 40k --capacity 2TiB --read 70% --no-simulation{explain}");
             let text = planned(&line, columns);
             // The name of a volume is one word, to be copied.
@@ -42,7 +42,7 @@ fn lines_keep_within_the_terminal() {
 
 #[test]
 fn explanations_show_rules_numbers_and_sources() {
-    let text = planned("plan --iops 15k --headroom 0 --provider gcp/pd-ssd@2019 --explain", "100");
+    let text = planned("plan --iops 15k --headroom 0 --provider gcp/pd-ssd@2019 --show-math", "100");
     for part in ["min(30 × 500 GB, 60,000) = 15,000 IOPS", "about 2019", "0.17 × 500 GB", "US; "] {
         assert!(text.contains(part), "`{part}` is missing from:\n{text}");
     }

@@ -25,7 +25,7 @@ fn results_replaced_the_file_that_was_measured_or_read() {
             ("run --name=a --rw=read --bs=4k --size=1m --filename=v.json -o OUT", data.as_str()),
             ("run --name=a --rw=read --bs=4k --size=1m --filename=v.json --events OUT", data.as_str()),
             ("fio --name=a --rw=read --bs=4k --size=1m --filename=v.json --output=OUT", data.as_str()),
-            ("serve --store copy:v.json --run true -o OUT", data.as_str()),
+            ("serve --backing copy:v.json --run true -o OUT", data.as_str()),
             ("explain v.json -o OUT", fio),
             ("report v.json -o OUT", fio),
             ("plan --from v.json -o OUT", fio),
@@ -81,7 +81,7 @@ fn two_exports_wrote_to_one_file_by_two_names() {
     let scratch = Scratch::new();
     scratch.sparse("one.img", 1 << 24);
     fs::hard_link(scratch.path("one.img"), scratch.path("two.img")).expect("a link");
-    let line = "serve --export a= --export b= --store a=file:one.img --store b=file:two.img --socket s --run true";
+    let line = "serve --export a= --export b= --backing a=file:one.img --backing b=file:two.img --socket s --run true";
     let outcome = call(&scratch, line).expect_code(2);
     assert!(outcome.stderr.contains("would write to one file"), "{}", outcome.stderr);
 }

@@ -47,7 +47,7 @@ fn five_mistakes_are_five_diagnostics_with_their_places() {
 
 #[test]
 fn explain_and_dry_run_touch_nothing() {
-    for word in ["--explain", "--dry-run"] {
+    for word in ["--show-jobs", "--dry-run"] {
         let scratch = Scratch::new();
         let outcome = run(&mut measure(&scratch, &format!("{WRITES} {word} -o result.json"))).expect_clean();
         assert!(outcome.stdout.contains("writes"), "{}", outcome.stdout);

@@ -271,7 +271,7 @@ fn the_language_of_people_takes_every_example() {
         let file = examples().join(example);
         let text = rewritten(example, &changes_for(example, &[("filename", target_key(example))]), &[]);
         let file = if *example == "first-try.fio" { targets.scratch.write("job.fio", text).into() } else { file };
-        let mut command = fathom(["run", "--explain"]);
+        let mut command = fathom(["run", "--show-jobs"]);
         let Outcome { stdout, .. } = run(targets.point(command.arg(file))).expect_clean();
         assert!(!stdout.is_empty(), "{example}");
     }

@@ -188,12 +188,12 @@ fn the_same_seed_gives_the_same_bytes() {
 #[test]
 fn a_sweep_has_a_row_for_each_value() {
     let outcome =
-        simulate(HYPERDISK, "--name=a --rw=randread --runtime=1 --time_based --sweep iodepth=1..4").expect_clean();
+        simulate(HYPERDISK, "--name=a --rw=randread --runtime=1 --time_based --vary iodepth=1..4").expect_clean();
     let rows: Vec<&str> = outcome.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(rows, ["iodepth", "1", "2", "4"]);
     let volume = "gcp/hyperdisk-balanced,size=1TiB";
     let outcome =
-        simulate(volume, "--name=a --rw=randread --iodepth=512 --runtime=10 --time_based --sweep on.iops=10000,20000")
+        simulate(volume, "--name=a --rw=randread --iodepth=512 --runtime=10 --time_based --vary on.iops=10000,20000")
             .expect_clean();
     assert!(outcome.stdout.contains("10.0k") && outcome.stdout.contains("20.0k"), "{}", outcome.stdout);
 }
@@ -333,7 +333,7 @@ fn an_error_of_a_volume_is_drawn_under_its_own_words() {
     let drawn = "--> --on:1:13\n  |\n1 | custom,iops=0\n  |             ^\n";
     let error = refused("custom,iops=0", "--name=a --rw=randread --size=1m");
     assert!(error.contains(drawn), "{error}");
-    let error = refused("custom,iops=5", "--name=a --rw=randread --size=1m --sweep on.iops=0,1");
+    let error = refused("custom,iops=5", "--name=a --rw=randread --size=1m --vary on.iops=0,1");
     assert!(error.contains(drawn) && error.contains("with on.iops=0"), "{error}");
     let scratch = Scratch::new();
     let text = "[a]\nioengine=model\nvolume=custom,iops=0\nsize=1m\n";
@@ -357,7 +357,7 @@ fn no_results_are_lost_to_a_slip_of_the_pen() {
     let scratch = Scratch::new();
     let (good, bad) = (scratch.path("good.json"), scratch.path("bad.zip"));
     std::fs::write(&good, "results").expect("the scratch directory is writable");
-    for sweep in [&[][..], &["--sweep", "iodepth=1,2"]] {
+    for sweep in [&[][..], &["--vary", "iodepth=1,2"]] {
         for again in [&bad, &good] {
             let mut command = fathom(["sim", "--on", "custom,iops=9", "--name=a", "--size=1m", "-o"]);
             run(command.arg(&good).arg("-o").arg(again).args(sweep)).expect_code(2);
@@ -368,7 +368,7 @@ fn no_results_are_lost_to_a_slip_of_the_pen() {
 
 #[test]
 fn a_sweep_refuses_what_its_points_cannot_share_and_can_be_talked_about() {
-    let job = "--name=a --rw=randread --size=1m --sweep iodepth=1,2";
+    let job = "--name=a --rw=randread --size=1m --vary iodepth=1,2";
     let scratch = Scratch::new();
     let (log, events) = (scratch.path("log"), scratch.path("events"));
     for text in [format!("--write_lat_log={}", log.display()), format!("--events {}", events.display())] {
@@ -376,7 +376,7 @@ fn a_sweep_refuses_what_its_points_cannot_share_and_can_be_talked_about() {
         assert!(error.contains("leave"), "{error}");
     }
     assert!(!events.exists() && !scratch.path("log_lat.1.log").exists());
-    for (word, wanted) in [("--dry-run", "touches nothing"), ("--explain", "iodepth")] {
+    for (word, wanted) in [("--dry-run", "touches nothing"), ("--show-jobs", "iodepth")] {
         let told = simulate("custom,iops=9", &format!("{job} {word}")).expect_clean().stdout;
         assert!(
             told.contains("with iodepth=1:") && told.contains("with iodepth=2:") && told.contains(wanted),

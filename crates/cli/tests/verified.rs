@@ -123,7 +123,7 @@ fn of_lost_writes_fathom_fio_finds_what_fio_finds() {
 fn an_identical_run_whose_writes_were_all_lost_was_called_good() {
     let scratch = Scratch::new();
     for line in ["--rw=write", "--rw=randwrite --iodepth=8 --seed=7", "--rw=randwrite --runtime=2 --time_based"] {
-        let store = "--store file:disk";
+        let store = "--backing file:disk";
         drop(Server::start(&scratch, store).run(&scratch, "run", &format!("{line} --runtime=2")).expect_code(0));
         let lossy = Server::start(&scratch, &format!("{store} --faults lost=100%"));
         let again = lossy.run(&scratch, "run", &format!("{line} --runtime=2")).expect_code(1);
@@ -287,7 +287,7 @@ fn a_file_on_a_device_that_drops_all_writes_was_read_back_from_the_page_cache() 
     let scratch = Scratch::new();
     let disk = scratch.sparse("disk", 64 << 20);
     common::devices::tool("mkfs.ext4", &["-q", "-O", "^has_journal", &disk]);
-    let options = "--store file:disk";
+    let options = "--backing file:disk";
     let codes = on_a_lossy_device(&scratch, options, "m/x", "mkdir m; mount $device m", "umount m");
     assert_eq!(codes, ["1 0"; ENGINES.len()]);
 }

@@ -36,7 +36,7 @@ fn the_points_of_a_sweep_repeat_their_own_options() {
     let scratch = Scratch::new();
     let text = "[global]\nioengine=model\nbs=4k\n[a]\nvolume=custom,iops=500\nsize=1m\niodepth=1\n";
     std::fs::write(scratch.path("jobs.fio"), text).expect("the scratch directory is writable");
-    let words = ["--sweep", "iodepth=2,4", "--sweep", "bs=8k,16k", "--sweep", "on.iops=100,200", "--format", "json"];
+    let words = ["--vary", "iodepth=2,4", "--vary", "bs=8k,16k", "--vary", "on.iops=100,200", "--format", "json"];
     let outcome = run(fathom(["sim"]).arg(scratch.path("jobs.fio")).args(words)).expect_clean();
     let document: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("a sweep prints JSON");
     let points = document["sweep"].as_array().expect("it has points");

@@ -36,7 +36,7 @@ fn job(face: &str, path: &str) -> String {
 #[track_caller]
 fn expect_refused(scratch: &Scratch, path: &str, reason: &str, data: &Path) {
     let before = fs::read(data).expect("it can be read");
-    let server = format!("serve --store file:{path} --run true");
+    let server = format!("serve --backing file:{path} --run true");
     let sweep = format!("sweep --rw=randwrite --bs=4k --size=1m --ioengine=psync --filename={path}");
     for (line, code) in [(job("run", path), 2), (job("fio", path), 1), (server, 2), (sweep, 2)] {
         let outcome = call(scratch, &line).expect_code(code);
@@ -215,7 +215,7 @@ fn without_sys_nothing_was_looked_at() {
     tool("mkfs.ext4", &["-q", &target.path]);
     let before = fs::read(scratch.path("image")).expect("it can be read");
     for line in
-        [format!("serve --store file:{} --run true", target.path), job("run", &target.path), job("fio", &target.path)]
+        [format!("serve --backing file:{} --run true", target.path), job("run", &target.path), job("fio", &target.path)]
     {
         expect_refused_without_sys(&scratch, &line);
         assert!(fs::read(scratch.path("image")).expect("it can be read") == before, "{line} overwrote it");
@@ -245,7 +245,7 @@ fn without_sys_the_file_of_a_mounted_loop_device_was_overwritten() {
     let before = fs::read(scratch.path("image")).expect("it can be read");
     let image = scratch.text("image");
     for line in [
-        format!("serve --store file:{image} --run true"),
+        format!("serve --backing file:{image} --run true"),
         job("fio", &image),
         job("run", &image),
         format!("{} --allow-overwrite={image}", job("run", &image)),
@@ -302,13 +302,13 @@ fn a_locked_image_was_written_to() {
 #[test]
 fn two_servers_wrote_to_one_file() {
     let scratch = Scratch::new();
-    let line = "serve --size 8MiB --store file:disk.img --socket first.sock --run";
+    let line = "serve --size 8MiB --backing file:disk.img --socket first.sock --run";
     let mut first = command(&scratch, line);
     let first = Running::start(first.arg("sleep 4"));
     wait_for(&scratch.path("first.sock"));
     for second in [
-        "serve --size 8MiB --store file:disk.img --socket second.sock --run true",
-        "serve --size 8MiB --store file:disk.img --read-only --socket second.sock --run true",
+        "serve --size 8MiB --backing file:disk.img --socket second.sock --run true",
+        "serve --size 8MiB --backing file:disk.img --read-only --socket second.sock --run true",
         "run --name=a --rw=write --size=1m --ioengine=psync --filename=disk.img",
     ] {
         let outcome = call(&scratch, second);
@@ -316,7 +316,7 @@ fn two_servers_wrote_to_one_file() {
         assert!(outcome.stderr.contains("holds a lock on it"), "{second}: {}", outcome.stderr);
     }
     first.end().expect_code(0);
-    call(&scratch, "serve --size 8MiB --store file:disk.img --socket second.sock --run true").expect_code(0);
+    call(&scratch, "serve --size 8MiB --backing file:disk.img --socket second.sock --run true").expect_code(0);
 }
 
 /// f52613e made files in memory and measured them as if they were devices.
@@ -332,7 +332,7 @@ fn files_were_made_among_devices() {
             (job("run", path), 2),
             (job("fio", path), 1),
             (format!("run --name=a --rw=read --size=1m --ioengine=psync --filename={path}"), 2),
-            (format!("serve --size 1MiB --store file:{path} --run true"), 2),
+            (format!("serve --size 1MiB --backing file:{path} --run true"), 2),
             (format!("sweep --rw=randwrite --bs=4k --size=1m --ioengine=psync --filename={path}"), 2),
         ] {
             let outcome = call(&scratch, &line).expect_code(code);
@@ -452,7 +452,7 @@ fn data_without_a_signature_were_overwritten() {
     std::io::Write::write_all(&mut file, b"a database of its own").expect("it can be written");
     file.sync_all().expect("it can be written");
     drop(file);
-    for line in [job("run", &target.path), format!("serve --store file:{} --run true", target.path)] {
+    for line in [job("run", &target.path), format!("serve --backing file:{} --run true", target.path)] {
         let outcome = call(&scratch, &line).expect_code(2);
         assert!(outcome.stderr.contains("that Fathom did not write (at byte 0)"), "{}", outcome.stderr);
     }
@@ -490,7 +490,7 @@ fn what_clients_of_a_server_wrote_was_taken_for_its_own() {
     call(&scratch, &job("run", &target.path)).expect_one_of(&[0, 4]);
     call(&scratch, &job("run", "own.img")).expect_one_of(&[0, 4]);
     for (path, size) in [(target.path.as_str(), ""), ("served.img", "--size 8MiB"), ("own.img", "")] {
-        let mut server = command(&scratch, &format!("serve {size} --store file:{path} --run"));
+        let mut server = command(&scratch, &format!("serve {size} --backing file:{path} --run"));
         run(server.arg("qemu-io -f raw -c 'write -P 0x5a 0 1M' \"$uri\"")).expect_code(0);
         let outcome = call(&scratch, &job("run", path)).expect_code(2);
         let reasons = ["that Fathom did not write", "that another program has changed"];
@@ -536,7 +536,7 @@ impl Served {
         scratch.sparse("export.img", 16 * MIB);
         tool("mkfs.ext4", &["-q", "-F", &image.to_string_lossy()]);
         let socket = scratch.path("export.sock");
-        let line = format!("serve --store file:{} --socket {}", image.display(), socket.display());
+        let line = format!("serve --backing file:{} --socket {}", image.display(), socket.display());
         let server = Running::start(&mut command(scratch, &line));
         wait_for(&socket);
         Self { uri: format!("nbd+unix:///?socket={}", socket.display()), image, _server: server }
@@ -569,7 +569,8 @@ fn verify_only_without_verify_overwrote_an_export() {
             call(&scratch, &format!("fio {job}"));
             assert!(fs::read(&served.image).expect("it can be read") == before, "{rw} {rest} wrote");
         }
-        let sweep = format!("sweep --ioengine=nbd --uri={} --rw={rw} --bs=4k --budget=2s --verify_only=1", served.uri);
+        let sweep =
+            format!("sweep --ioengine=nbd --uri={} --rw={rw} --bs=4k --time-limit=2s --verify_only=1", served.uri);
         call(&scratch, &sweep);
         assert!(fs::read(&served.image).expect("it can be read") == before, "{rw}: the sweep wrote");
         let plain = format!("run --name=a --ioengine=nbd --uri={} --rw={rw} --bs=4k --size=64k", served.uri);

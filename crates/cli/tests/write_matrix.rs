@@ -156,7 +156,7 @@ fn targets(scratch: &Scratch, in_use: &mut InUse) -> Vec<Target> {
 fn export(scratch: &Scratch, in_use: &mut InUse) -> Target {
     let image = image(scratch, "export");
     let socket = scratch.text("export.sock");
-    let line = format!("serve --store file:{} --socket {socket}", image.display());
+    let line = format!("serve --backing file:{} --socket {socket}", image.display());
     in_use.servers.push(Running::start(fathom(words(&line)).env("FATHOM_HOME", scratch.path("home"))));
     for _ in 0..1000 {
         if Path::new(&socket).exists() {
@@ -259,11 +259,11 @@ fn sweeps_change_nothing_that_is_in_use() {
             for (of_options, options) in ["", "--verify_only=1", "--verify=crc32c"].into_iter().enumerate() {
                 let engine = if target.kind == "export" { "nbd" } else { "io_uring" };
                 let row = Row { engine, direction, options, target };
-                let line = format!("sweep {} --budget=1s --dry-run", row.job());
+                let line = format!("sweep {} --time-limit=1s --dry-run", row.job());
                 let dry = row.call(&scratch, &line);
                 row.expect_unchanged(&line);
                 assert!(!(dry.stdout.contains("WRITES") && dry.code() == Some(0)), "{line}: {}", dry.stdout);
-                let line = format!("sweep {} --budget=1s", row.job());
+                let line = format!("sweep {} --time-limit=1s", row.job());
                 if dry.code() != Some(0) {
                     row.call(&scratch, &line).expect_code(2);
                     row.expect_unchanged(&line);
@@ -291,7 +291,7 @@ fn suites_and_servers_change_nothing_without_permission() {
             assert!(outcome.stderr.contains("would be overwritten"), "{line}: {}", outcome.stderr);
             row.expect_unchanged(&line);
         }
-        let line = format!("serve --store file:{} --run true", target.path());
+        let line = format!("serve --backing file:{} --run true", target.path());
         row.call(&scratch, &line).expect_code(if target.is_file && !target.in_use { 0 } else { 2 });
         row.expect_unchanged(&line);
     }

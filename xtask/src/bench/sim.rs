@@ -89,7 +89,7 @@ fn sample(fathom: &Path, words: &[&str]) -> Result<(f64, f64)> {
 /// 64 points on all processors against the same points one after the other.
 fn sweep(fathom: &Path) -> Result<Value> {
     let words =
-        ["--on", HYPERDISK, "--name=a", "--rw=randread", "--runtime=2", "--time_based", "--sweep", "iodepth=4..256/4"];
+        ["--on", HYPERDISK, "--name=a", "--rw=randread", "--runtime=2", "--time_based", "--vary", "iodepth=4..256/4"];
     let together = time(Command::new(fathom).arg("sim").args(words))?;
     let one = time(Command::new("taskset").args(["-c", "0"]).arg(fathom).arg("sim").args(words))?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -29,28 +29,28 @@ Exit codes:
 /// Options of `fathom compare`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CompareOptions {
-    /// What is compared with, then what is compared
+    /// Baseline, then candidate
     #[arg(value_name = "RUN", num_args = 0..=2)]
     pub(super) runs: Vec<String>,
-    /// Runs that are compared with, with commas between; may be repeated
+    /// Baseline runs, separated by commas (repeatable)
     #[arg(long, value_name = "RUN")]
     pub(super) baseline: Vec<String>,
-    /// Runs that are compared, with commas between; may be repeated
+    /// Candidate runs, separated by commas (repeatable)
     #[arg(long, value_name = "RUN")]
     pub(super) candidate: Vec<String>,
-    /// Changes of less than this matter to nobody
+    /// Ignore changes smaller than this
     #[arg(long, value_name = "SHARE", default_value = "2%")]
     pub(super) threshold: String,
-    /// Compare runs of different loads or devices too
-    #[arg(long)]
-    pub(super) anyway: bool,
-    /// End with exit code 1 where a figure comes to this, or to something graver
+    /// Compare runs of different workloads or devices too
+    #[arg(long, alias = "anyway")]
+    pub(super) force: bool,
+    /// Exit with 1 if the verdict of any figure is this or worse
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub(super) fail_on: Option<FailOn>,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
-    /// Also write FILE, by its ending: .json .md .csv .txt, .html with the charts of both; may be repeated
+    /// Write additional output to FILE: .json .md .csv .txt, .html with the charts of both (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 }
@@ -60,6 +60,6 @@ pub(crate) struct CompareOptions {
 pub(super) enum FailOn {
     /// A figure became worse
     Worse,
-    /// A figure became worse, or nobody can tell
+    /// A figure became worse, or the data cannot tell
     Undecided,
 }

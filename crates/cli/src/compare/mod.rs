@@ -23,7 +23,7 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
         return Err(Exit::usage("nothing to compare: the runs have no operations of the same kind in the same job"));
     }
-    if !options.anyway {
+    if !options.force {
         comparable(&comparison)?;
     }
     let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
@@ -47,7 +47,7 @@ pub(crate) fn comparable(comparison: &Comparison) -> Result<(), Exit> {
     }
     tell("fathom: the runs are not comparable:\n");
     page::refusal(comparison).iter().for_each(|reason| tell(&format!("  * {reason}\n")));
-    Err(Exit::usage("nothing was compared; --anyway does it all the same"))
+    Err(Exit::usage("nothing was compared; --force compares them anyway"))
 }
 
 fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {

@@ -9,26 +9,26 @@ use crate::args::PageFormat;
 /// Options of `fathom explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExplainOptions {
-    /// What was measured: a record, fio's output, iostat's; - for standard input
+    /// Result: a record, or the output of fio or iostat; - for standard input
     #[arg(value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
-    /// Describe everything that can be found, in Markdown
+    /// Describe all findings in Markdown
     #[arg(long)]
     pub(super) findings: bool,
-    /// Figures from elsewhere: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat's columns: r/s=3500,r_await=1.00,aqu-sz=3.5;
-    /// may be repeated
+    /// Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat's columns: r/s=3500,r_await=1.00,aqu-sz=3.5;
+    /// (repeatable)
     #[arg(long, value_name = "FIGURES")]
     pub(super) claim: Vec<String>,
-    /// The volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
-    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub(super) expect: Option<String>,
-    /// Print settings of the database on the volume that decide how many requests it has in flight
+    /// Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
+    #[arg(long, alias = "expect", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(super) volume: Option<String>,
+    /// Print the settings of this database that determine its queue depth
     #[arg(long, value_enum, value_name = "NAME")]
     pub(super) database: Option<DatabaseName>,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
-    /// Also write FILE, by its ending: .json .md .txt; may be repeated
+    /// Write additional output to FILE: .json .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 }

@@ -25,7 +25,7 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// The volume of `--expect`.
+    /// The volume of `--volume`.
     pub(super) fn look_up(words: &str) -> Result<Self, Vec<Problem>> {
         let mut resolved = catalogue::resolve_all(&[words], &runners::read_volumes)?;
         Ok(Self { words: words.to_owned(), volume: resolved.remove(0) })

@@ -90,7 +90,7 @@ impl Words {
             }
         }
         let mut expected = None;
-        if let Some(words) = &options.expect {
+        if let Some(words) = &options.volume {
             match Expected::look_up(words) {
                 Ok(volume) => expected = Some((words.clone(), volume)),
                 Err(found) => problems.extend(

@@ -16,10 +16,10 @@ Bounds are numbers with their units, and `95%` or `0.95*baseline`: shares of --b
 only where chance does not explain it. RUN is what `fathom compare` takes.
 
 Examples:
-  fathom gate last --expect 'read.iops>=150k' --expect 'read.lat.p99<=2ms'
-  fathom gate run.json --expect 'read.iops>=95%' --baseline main.json --junit gate.xml
-  fathom gate last --expect-file limits.txt -o gate.md
-  fathom gate suite.json --expect 'job(checkpoint).write.bw>=1GiB/s' --expect findings.warnings==0
+  fathom gate last --assert 'read.iops>=150k' --assert 'read.lat.p99<=2ms'
+  fathom gate run.json --assert 'read.iops>=95%' --baseline main.json --junit gate.xml
+  fathom gate last --assert-file limits.txt -o gate.md
+  fathom gate suite.json --assert 'job(checkpoint).write.bw>=1GiB/s' --assert findings.warnings==0
 
 Exit codes:
   0 all hold                               1 one does not hold, or cannot be told
@@ -29,31 +29,31 @@ Exit codes:
 /// Options of `fathom gate`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct GateOptions {
-    /// The run: an id, `last`, a folder, a file, - for standard input; repeats with commas between
+    /// Run: an ID, `last`, a directory, a file, - for standard input; repeats separated by commas
     #[arg(value_name = "RUN")]
     pub(super) run: String,
-    /// What is expected: read.iops>=150k; may be repeated
-    #[arg(long, alias = "assert", value_name = "EXPECTATION")]
-    pub(super) expect: Vec<String>,
-    /// Expectations of FILE, one on each line, with comments after #; may be repeated
-    #[arg(long, alias = "assert-file", value_name = "FILE")]
-    pub(super) expect_file: Vec<PathBuf>,
-    /// What shares are of: a run, or repeats with commas between
+    /// Require this: read.iops>=150k (repeatable)
+    #[arg(long, alias = "expect", value_name = "EXPECTATION")]
+    pub(super) assert: Vec<String>,
+    /// Read expectations from FILE, one per line, with comments after # (repeatable)
+    #[arg(long, alias = "expect-file", value_name = "FILE")]
+    pub(super) assert_file: Vec<PathBuf>,
+    /// Baseline for percentage expectations: a run, or repeats separated by commas
     #[arg(long, value_name = "RUN")]
     pub(super) baseline: Vec<String>,
-    /// Hold it against a baseline of another load or device too
-    #[arg(long)]
-    pub(super) anyway: bool,
-    /// Fail what noise leaves open
+    /// Compare with a baseline of another workload or device too
+    #[arg(long, alias = "anyway")]
+    pub(super) force: bool,
+    /// Fail where noise leaves the answer open
     #[arg(long)]
     pub(super) strict: bool,
-    /// Write FILE as JUnit XML
+    /// Write JUnit XML to FILE
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
-    /// Also write FILE, by its ending: .json .md .txt; may be repeated
+    /// Write additional output to FILE: .json .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 }

@@ -20,8 +20,8 @@ pub(super) struct Expected {
 /// All expectations, or all that is wrong with them.
 pub(super) fn expectations(options: &GateOptions) -> Result<Vec<Expected>, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    let mut lines: Vec<Line> = options.expect.iter().map(|text| Line::of_option(text)).collect();
-    for path in &options.expect_file {
+    let mut lines: Vec<Line> = options.assert.iter().map(|text| Line::of_option(text)).collect();
+    for path in &options.assert_file {
         match read(path) {
             Ok(text) => lines.extend(Line::of_file(path, &text)),
             Err(problem) => problems.push(*problem),
@@ -56,7 +56,7 @@ struct Line {
 
 impl Line {
     fn of_option(text: &str) -> Self {
-        Self { text: text.to_owned(), place: place_in_option("--expect", text, 0..text.len()) }
+        Self { text: text.to_owned(), place: place_in_option("--assert", text, 0..text.len()) }
     }
 
     fn of_file<'a>(path: &'a Path, text: &'a str) -> impl Iterator<Item = Self> + 'a {
@@ -103,18 +103,18 @@ fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
     input::read_text(path, input::SMALL).map_err(|error| {
         let why = why(&error);
         let word = path.display().to_string();
-        let place = place_in_option("--expect-file", &word, 0..word.len());
+        let place = place_in_option("--assert-file", &word, 0..word.len());
         let remedy = "give a text with one expectation on each line: read.iops>=150k";
         Box::new(Diagnostic::error("unreadable-input", why).at(place).remedy(remedy))
     })
 }
 
 fn nothing_expected(options: &GateOptions) -> Diagnostic {
-    let message = match options.expect_file.first() {
+    let message = match options.assert_file.first() {
         Some(path) => format!("there is no expectation in {}", path.display()),
         None => "nothing is expected".to_owned(),
     };
-    Diagnostic::error("no-expectation", message).remedy("say what should hold: --expect 'read.iops>=150k'")
+    Diagnostic::error("no-expectation", message).remedy("say what should hold: --assert 'read.iops>=150k'")
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
     let comparison = baseline.as_ref().map(|baseline| compare(&baseline.runs(), &runs.runs(), &Options::default()));
     let of_baseline = expected.iter().any(|one| one.expectation.needs_baseline());
     let comparison = comparison.filter(|_| of_baseline);
-    if let Some(comparison) = comparison.as_ref().filter(|_| !options.anyway) {
+    if let Some(comparison) = comparison.as_ref().filter(|_| !options.force) {
         comparable(comparison)?;
     }
     let document = judged(&expected, &runs, baseline.as_ref(), comparison.as_ref(), options.strict);

@@ -111,7 +111,7 @@ pub(super) const FIRST_STEPS: &[&str] = &[
     "fathom run --name=reads --filename=/dev/nvme0n1 --rw=randread --bs=4k --direct=1 --iodepth=32 --ioengine=libaio",
     "fathom sim --on gcp/hyperdisk-balanced,size=1TiB,iops=160000 job.fio",
     "fathom sweep --filename=/dev/nvme0n1",
-    "fathom explain fio.json --expect aws/gp3,size=1TiB,iops=16000",
+    "fathom explain fio.json --volume aws/gp3,size=1TiB,iops=16000",
     "fathom doctor /dev/nvme0n1",
     "fathom plan --iops 50k --bs 8k --read 70% --latency 1ms",
 ];

@@ -23,7 +23,7 @@ Examples:
   fathom plan --iops 15k --capacity 1TiB
   fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
   fathom plan --throughput 2GiB/s --pattern sequential --capacity 10TiB --budget 2000
-  fathom plan --workload model-weights,size=140GiB,replicas=16,time=2min --explain
+  fathom plan --workload model-weights,size=140GiB,replicas=16,time=2min --show-math
   fathom plan --from run.json --growth 20%/year -o plan.html -o plan.svg
 
 Exit codes: 0 planned, 2 something could not be read, 3 I/O error";
@@ -32,10 +32,10 @@ Exit codes: 0 planned, 2 something could not be read, 3 I/O error";
 #[derive(Clone, Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct PlanOptions {
-    /// Operations a second: 15000, 15k
+    /// Operations per second: 15000, 15k
     #[arg(long, value_name = "N")]
     pub(super) iops: Option<String>,
-    /// Bytes a second: 400MiB/s, 2GB/s
+    /// Throughput: 400MiB/s, 2GB/s
     #[arg(long, value_name = "RATE")]
     pub(super) throughput: Option<String>,
     /// Size of the operations [default: 4k for IOPS, 1m for throughput]
@@ -48,7 +48,7 @@ pub(crate) struct PlanOptions {
     #[arg(long, value_enum)]
     pub(super) pattern: Option<Pattern>,
     /// Capacity: 2TiB, 500GB
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, alias = "size", value_name = "SIZE")]
     pub(super) capacity: Option<String>,
     /// Upper bound on mean latency: 1ms
     #[arg(long, value_name = "TIME")]
@@ -74,13 +74,13 @@ pub(crate) struct PlanOptions {
     /// Machine type, by its provider's name: n2-standard-8
     #[arg(long, value_name = "MACHINE")]
     pub(super) machine: Option<String>,
-    /// Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000; repeatable
+    /// Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)
     #[arg(long, value_name = "PROVIDER,...")]
     pub(super) provider: Vec<String>,
     /// Use the prices of this region: us-east-1, us-central1, eastus
     #[arg(long, value_name = "REGION")]
     pub(super) region: Option<String>,
-    /// Upper bound on the price of all machines, in US dollars a month
+    /// Upper bound on the price of all machines, in US dollars per month
     #[arg(long, value_name = "USD")]
     pub(super) budget: Option<String>,
     /// Spare IOPS, throughput and latency to plan for [default: 20%]
@@ -99,8 +99,8 @@ pub(crate) struct PlanOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) from: Option<PathBuf>,
     /// Show the arithmetic and its sources
-    #[arg(long)]
-    pub(super) explain: bool,
+    #[arg(long, alias = "explain")]
+    pub(super) show_math: bool,
     /// Do not simulate: rely on the closed form
     #[arg(long)]
     pub(super) no_simulation: bool,
@@ -110,7 +110,7 @@ pub(crate) struct PlanOptions {
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
     pub(super) format: PlanFormat,
-    /// Also write FILE, by its ending: .html .json .csv .md .txt .svg; repeatable
+    /// Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
 }

@@ -30,12 +30,12 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     }
     signals.conclude();
     let text = match options.format {
-        PlanFormat::Text => report.text(Terminal::stdout().style(), options.explain),
+        PlanFormat::Text => report.text(Terminal::stdout().style(), options.show_math),
         PlanFormat::Md => report.markdown(),
         PlanFormat::Csv => report.csv(),
         PlanFormat::Json => report.json(),
     };
-    Ok(outputs::deliver_and_say(&mut files, &text, |file| file.write_plan(&report, options.explain)))
+    Ok(outputs::deliver_and_say(&mut files, &text, |file| file.write_plan(&report, options.show_math)))
 }
 
 /// Ranks all volumes for the need, and looks for the next step.

@@ -69,7 +69,7 @@ pub(super) struct ListOptions {
     /// Only those begun before
     #[arg(long, value_name = "WHEN")]
     pub(super) until: Option<String>,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub(super) format: Form,
 }
@@ -112,7 +112,7 @@ pub(super) enum Form {
 pub(super) struct ShowOptions {
     /// An id, a part of one, `last`, or a folder
     pub(super) run: String,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub(super) format: Form,
 }

@@ -33,7 +33,7 @@ Examples:
   fathom serve gcp/hyperdisk-balanced,size=1TiB,iops=16000
   fathom serve aws/gp3,size=100GiB --run 'nbdinfo \"$uri\"'
   fathom serve --export a=gcp/pd-ssd,size=1TiB --export b=gcp/pd-ssd,size=2TiB --socket /run/disks
-  fathom serve hdd/7200rpm --store file:disk.img --listen 127.0.0.1:10809 --metrics 127.0.0.1:9100
+  fathom serve hdd/7200rpm --backing file:disk.img --listen 127.0.0.1:10809 --metrics 127.0.0.1:9100
   fathom serve --size 1GiB --run 'fio --name=r --ioengine=nbd --uri=\"$uri\" --rw=randread --size=1g'
   fathom serve aws/gp3,size=100GiB --device --run 'mkfs.ext4 -q $device'
   fathom serve --stats /run/disks
@@ -71,85 +71,85 @@ Exit codes: 0 done, 2 refused: nothing was changed, 3 no server answers";
 pub(crate) struct ServeOptions {
     #[command(subcommand)]
     pub(super) command: Option<ServeCommand>,
-    /// The volume to serve: PROVIDER/TYPE[@EDITION][,key=value]...
+    /// Volume to serve: PROVIDER/TYPE[@EDITION][,key=value]...
     #[arg(value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(super) volume: Option<String>,
-    /// Serve VOLUME as the export NAME; may be repeated
+    /// Serve VOLUME as the export NAME (repeatable)
     #[arg(long, value_name = "NAME=[VOLUME]")]
     pub(super) export: Vec<String>,
-    /// Where bytes are: memory, zero, pattern, random, file:PATH, copy:PATH; of one export or of all [default: memory]
-    #[arg(long, value_name = "[NAME=]STORE")]
-    pub(super) store: Vec<String>,
-    /// How large exports are whose volume does not say it
-    #[arg(long, value_name = "[NAME=]SIZE")]
+    /// Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]
+    #[arg(long, alias = "store", value_name = "[NAME=]BACKING")]
+    pub(super) backing: Vec<String>,
+    /// Size of exports whose volume has none
+    #[arg(long, alias = "capacity", value_name = "[NAME=]SIZE")]
     pub(super) size: Vec<String>,
-    /// Read and write files past the page cache
+    /// Bypass the page cache for files
     #[arg(long)]
     pub(super) direct: bool,
-    /// Memory that exports and clients may take together [default: half of the free memory]
+    /// Memory limit of all exports and clients together [default: half of the free memory]
     #[arg(long, value_name = "SIZE")]
     pub(super) memory_limit: Option<String>,
     /// Refuse writes
     #[arg(long)]
     pub(super) read_only: bool,
-    /// Permit clients to write to this device or file although it holds data or is in use; may be repeated
+    /// Permit writes of clients to this device or file even if it holds data or is in use (repeatable)
     #[arg(long, value_name = "TARGET")]
     pub(super) allow_destroy: Vec<PathBuf>,
-    /// Inject faults, each with its chance, for example eio=0.1%,flush_eio=1%,stall=0.01%:2s
+    /// Inject faults with these probabilities: eio=0.1%,flush_eio=1%,stall=0.01%:2s
     #[arg(long, value_name = "FAULTS")]
     pub(super) faults: Option<String>,
-    /// Take commands that change limits and faults at this unix socket: `fathom serve control SOCKET`
+    /// Accept changes of limits and faults at this unix socket (`fathom serve control SOCKET`)
     #[arg(long, value_name = "SOCKET")]
     pub(super) control: Option<PathBuf>,
-    /// Listen at this path [default: a private one, unless --listen is given]
+    /// Listen on this unix socket [default: a private one, unless --listen is given]
     #[arg(long, value_name = "PATH")]
     pub(super) socket: Option<PathBuf>,
-    /// Listen on TCP: an address of this host, or any with --tls-clients or --insecure; may be repeated
+    /// Listen on TCP; addresses that other hosts can reach need --tls-clients or --insecure (repeatable)
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(super) listen: Vec<String>,
-    /// Permit addresses that other hosts can reach without client certificates: any host may read and write
+    /// Permit addresses that other hosts can reach without client certificates
     #[arg(long)]
     pub(super) insecure: bool,
-    /// Encrypt connections: the certificate to show, with those that vouch for it, in PEM
+    /// Encrypt connections: certificate chain of the server, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(super) tls_certificate: Option<PathBuf>,
-    /// The key to the certificate, in PEM
+    /// Private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub(super) tls_key: Option<PathBuf>,
-    /// Let in only clients whose certificate one of these authorities has signed, in PEM
+    /// Accept only clients with a certificate from one of these authorities, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub(super) tls_clients: Option<PathBuf>,
-    /// Make a block device of each export, by the kernel's nbd driver or else by FUSE and a loop device
+    /// Create a block device for each export, with the nbd driver or with FUSE and a loop device
     #[arg(long)]
     pub(super) device: bool,
-    /// Take away devices that servers have left which ended without doing so, and nothing else
+    /// Remove block devices that killed servers have left, and do nothing else
     #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device", "control"])]
     pub(super) cleanup: bool,
-    /// Run CMD with sh while serving, and end with it
+    /// Run CMD with sh, and stop when it ends
     #[arg(long, value_name = "CMD")]
     pub(super) run: Option<String>,
-    /// Print what a running server has done so far: its socket or its address
+    /// Print the statistics of the running server at this socket or address
     #[arg(long, value_name = "SOCKET|URI", conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "control"])]
     pub(super) stats: Option<String>,
-    /// Tell what is done as OpenMetrics over HTTP, at an address of this host alone unless --insecure
+    /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(super) metrics: Option<String>,
-    /// Keep a processor busy shortly before replies are due: they are less late
+    /// Spin shortly before replies are due, so that they are less late
     #[arg(long)]
     pub(super) spin: bool,
-    /// Take this off latencies for the way to the client and back [default: what clients show it to be]
-    #[arg(long, value_name = "TIME")]
-    pub(super) way: Option<String>,
-    /// Everything random derives from it
+    /// Subtract this round-trip time from modelled latencies [default: as measured for each client]
+    #[arg(long, alias = "way", value_name = "TIME")]
+    pub(super) round_trip: Option<String>,
+    /// Seed for all random choices
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
-    /// How it is told what was done [default: text; with --run to standard error]
+    /// Format of the final statistics [default: text; with --run on standard error]
     #[arg(long, value_enum)]
     pub(super) format: Option<ServeFormat>,
-    /// Also write what was done to FILE, by its ending: .json .txt .prom; may be repeated
+    /// Write additional output to FILE: .json .txt .prom (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
-    /// Progress on standard error
+    /// Show progress on standard error
     #[arg(long, value_enum, default_value_t = Progress::Auto)]
     pub(super) progress: Progress,
 }
@@ -163,13 +163,13 @@ pub(super) enum ServeCommand {
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct ControlOptions {
-    /// The socket that the server was given with --control
+    /// Socket that the server was given with --control
     #[arg(value_name = "SOCKET")]
     pub(super) socket: PathBuf,
     /// show, faults FAULTS or limits [EXPORT] KEY=VALUE,... [default: show]
     #[arg(value_name = "COMMAND")]
     pub(super) words: Vec<String>,
-    /// What standard output carries: text for people, or the server's answer as one line of JSON
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = ControlFormat::Text)]
     pub(super) format: ControlFormat,
 }

@@ -121,7 +121,7 @@ impl Question {
             }),
             faults: reader.faults(options),
             memory_limit: options.memory_limit.as_deref().and_then(|text| reader.memory_limit(text)),
-            way: options.way.as_deref().and_then(|text| reader.way(text)),
+            way: options.round_trip.as_deref().and_then(|text| reader.way(text)),
             identity: reader.identity(options),
             seed: options.seed.unwrap_or_else(|| runners::seed_for_many(false)),
         };
@@ -180,13 +180,13 @@ impl Reader {
     }
 
     fn stores(&mut self, options: &ServeOptions, drafts: &mut [Draft]) {
-        for text in &options.store {
+        for text in &options.backing {
             let (name, at) = if StoreWords::parse(text).is_some() { (None, 0) } else { named(text) };
             let Some(store) = StoreWords::parse(&text[at..]) else {
-                self.refuse("--store", text, at..text.len(), &format!("there is no store `{}`", &text[at..]), STORES);
+                self.refuse("--backing", text, at..text.len(), &format!("there is no store `{}`", &text[at..]), STORES);
                 continue;
             };
-            self.for_each("--store", text, name, drafts, |draft| draft.store = store.clone());
+            self.for_each("--backing", text, name, drafts, |draft| draft.store = store.clone());
         }
     }
 
@@ -237,11 +237,17 @@ impl Reader {
     }
 
     fn way(&mut self, text: &str) -> Option<Nanos> {
-        let remedy = "write, for example, --way 20us, or 0us to take nothing off";
+        let remedy = "write, for example, --round-trip 20us, or 0us to take nothing off";
         match quantity(text, Measure::Duration) {
             Ok(ns) if ns <= WAY_MOST_NS => return Some(Nanos::new(ns as u64)),
-            Ok(_) => self.refuse("--way", text, 0..text.len(), "no way within a network takes longer than 1 s", remedy),
-            Err(message) => self.refuse("--way", text, 0..text.len(), &message, remedy),
+            Ok(_) => self.refuse(
+                "--round-trip",
+                text,
+                0..text.len(),
+                "no way within a network takes longer than 1 s",
+                remedy,
+            ),
+            Err(message) => self.refuse("--round-trip", text, 0..text.len(), &message, remedy),
         }
         None
     }
@@ -302,7 +308,7 @@ impl Reader {
                 let text = one.store.text();
                 let message = format!("the exports `{}` and `{}` would write to one file", other.name, one.name);
                 let remedy = "give each a file of its own, or serve them with --read-only or from copy:PATH";
-                self.refuse("--store", &text, 0..text.len(), &message, remedy);
+                self.refuse("--backing", &text, 0..text.len(), &message, remedy);
             }
         }
     }
@@ -312,7 +318,7 @@ impl Reader {
             match wanted.store.path() {
                 Some(_) => {
                     let text = wanted.store.text();
-                    self.refuse("--store", &text, 0..text.len(), &message, &remedy);
+                    self.refuse("--backing", &text, 0..text.len(), &message, &remedy);
                 }
                 None => self.problems.push(Diagnostic::error("serve", message).remedy(remedy)),
             }

@@ -44,46 +44,46 @@ pub(super) enum SuiteCommand {
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct ListOptions {
-    /// What standard output carries; md describes them all
+    /// Format of standard output; md describes all suites
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct ShowOptions {
-    /// Its name, or a file of your own
+    /// Name of the suite, or a suite file
     pub(super) name: String,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunOptions {
-    /// Its name, or a file of your own
+    /// Name of the suite, or a suite file
     pub(super) name: String,
-    /// The file or device to measure
+    /// File or device to measure
     #[arg(long, value_name = "PATH|DEVICE", required_unless_present = "on")]
     pub(super) target: Option<String>,
-    /// A modelled volume: beside the target, or in its place
-    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    /// Modelled volume, beside the target or instead of it
+    #[arg(long, alias = "volume", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(super) on: Option<String>,
-    /// How much of the target to use; not scaled [default: what the suite says, scaled]
-    #[arg(long, value_name = "SIZE")]
+    /// How much of the target to use, not scaled [default: as in the suite, scaled]
+    #[arg(long, alias = "capacity", value_name = "SIZE")]
     pub(super) size: Option<String>,
-    /// Shorten times and sizes to this share of what the suite asks for
+    /// Scale times and sizes by this factor
     #[arg(long, value_name = "SHARE", default_value = "1")]
     pub(super) scale: String,
-    /// Keep what is done in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]
+    /// Save finished steps in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
-    /// Begin anew, whatever was done before
+    /// Start again from the first step
     #[arg(long)]
     pub(super) restart: bool,
-    /// What standard output carries
+    /// Format of standard output
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
-    /// Also write FILE, by its ending: .json .html .md .txt; may be repeated
+    /// Write additional output to FILE: .json .html .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Vec<PathBuf>,
     #[command(flatten)]

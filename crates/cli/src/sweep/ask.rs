@@ -49,19 +49,19 @@ impl Question {
             note(format!("--precision {}: write a share from 0.5% to 50%, such as --precision 5%", options.precision));
             0.05
         });
-        let budget_s = options.budget.as_deref().and_then(|text| {
+        let budget_s = options.time_limit.as_deref().and_then(|text| {
             let budget = seconds(text);
             if budget.is_none() {
-                note(format!("--budget {text}: write a time of at least a second, such as --budget 60s or 5m"));
+                note(format!("--time-limit {text}: write a time of at least a second, such as --time-limit 60s or 5m"));
             }
             budget
         });
         let axes: Vec<Axis> =
-            options.over.iter().filter_map(|text| Axis::parse("--over", text).map_err(&mut note).ok()).collect();
+            options.vary.iter().filter_map(|text| Axis::parse("--vary", text).map_err(&mut note).ok()).collect();
         if let Some(axis) = axes.iter().find(|axis| matches!(axis.key.as_str(), "iodepth" | "runtime" | "ramp_time")) {
-            note(format!("--over {}=…: that is what a sweep finds by itself: leave it out", axis.key));
+            note(format!("--vary {}=…: that is what a sweep finds by itself: leave it out", axis.key));
         }
-        if let Err(problem) = grid::check("--over", &axes) {
+        if let Err(problem) = grid::check("--vary", &axes) {
             note(problem);
         }
         if !problems.is_empty() {

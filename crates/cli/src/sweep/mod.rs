@@ -36,7 +36,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let question = Question::read(options, jobs).map_err(Refusal::told)?;
     let set = |settings| Bench::set(&question, settings).map_err(Refusal::told);
     let mut benches = question.combinations().into_iter().map(set).collect::<Result<Vec<_>, _>>()?;
-    if options.of_jobs.explain {
+    if options.of_jobs.show_jobs {
         return Ok(outputs::say(&benches.iter().map(|bench| preview::jobs(bench.plan())).collect::<String>()));
     }
     if options.conduct.dry_run {

@@ -127,7 +127,7 @@ fn results_of_the_manifest_with_a_volume_can_be_read() {
     let home = scratch.text("results");
     run(fathom(&words).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home)).expect_one_of(&[0, 4]);
     let record = scratch.text("results/run.json");
-    let gated = run(&mut fathom(["gate", &record, "--expect", "job(reads).read.iops>=1", "--expect", "write.iops>=1"]));
+    let gated = run(&mut fathom(["gate", &record, "--assert", "job(reads).read.iops>=1", "--assert", "write.iops>=1"]));
     assert!(gated.expect_one_of(&[0, 4]).stdout.contains("all 2 expectations hold"));
     for name in ["results/run.md", "results/run.html"] {
         let text = std::fs::read_to_string(scratch.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -152,7 +152,7 @@ fn the_log_of_the_manifest_without_a_volume_is_the_record() {
         let file = scratch.write(&format!("{name}.json"), log);
         run(&mut fathom(["report", &file, "-o", &page])).expect_clean();
         run(&mut fathom(["explain", &file])).expect_clean();
-        run(&mut fathom(["gate", &file, "--expect", "all.iops>=1"])).expect_one_of(&[0, 4]);
+        run(&mut fathom(["gate", &file, "--assert", "all.iops>=1"])).expect_one_of(&[0, 4]);
     }
 }
 
@@ -183,7 +183,7 @@ fn the_job_of_the_manifest_is_one_that_can_be_read() {
     let map = documents.iter().find(|document| document.text("kind") == "ConfigMap").expect("there is one");
     let scratch = Scratch::new();
     let file = scratch.write("job.fio", map.text("data/job.fio"));
-    let told = run(&mut fathom(["run", "--explain", &file])).expect_clean().stdout;
+    let told = run(&mut fathom(["run", "--show-jobs", &file])).expect_clean().stdout;
     assert!(told.contains("random reads") && told.contains("/measured/fathom.tmp"), "{told}");
 }
 

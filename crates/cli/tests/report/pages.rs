@@ -85,7 +85,7 @@ fn a_sweep() {
     let titles = ["IOPS against depth", "Latency against depth", "Latency against IOPS"];
     page_of("sweep", "sweep --progress off --seed 1 --on gcp/hyperdisk-balanced,size=1TiB,iops=160000", &titles);
     page_of("hdd", "sweep --progress off --seed 1 --on hdd/7200rpm --depth-max 64", &titles);
-    page_of("sweeps", "sweep --progress off --seed 1 --on aws/gp3 --over bs=4k,16k,64k", &titles);
+    page_of("sweeps", "sweep --progress off --seed 1 --on aws/gp3 --vary bs=4k,16k,64k", &titles);
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn a_filesystem_is_made_mounted_filled_and_sound() {
     require!(Root, Fuse);
     let (place, scratch) = (Place::new(), Scratch::new());
     noise(&place.path("in"), 8 << 20);
-    let store = format!("{FAST} --device --store file:{}", scratch.text("disk"));
+    let store = format!("{FAST} --device --backing file:{}", scratch.text("disk"));
     let script = format!(
         "set -e; cd {at}; mkdir m; mkfs.ext4 -q $device; mount $device m
          cp in m/large; for n in $(seq 200); do echo content of $n > m/$n; done; rm m/17
@@ -80,7 +80,7 @@ fn a_device_of_what_is_read_only_takes_no_writes() {
     let place = Place::new();
     let script = "blockdev --getro --getsize64 $device; dd if=$device bs=64k count=4 status=none | cksum
                   dd if=/dev/zero of=$device bs=4k count=1 oflag=direct status=none; mkfs.ext4 -q $device";
-    for line in ["custom,size=64MiB --store pattern", "custom,size=64MiB --read-only"] {
+    for line in ["custom,size=64MiB --backing pattern", "custom,size=64MiB --read-only"] {
         let outcome = place.serve_while(&format!("{line} --device"), script).expect_code(1);
         assert!(outcome.stdout.starts_with("1\n67108864\n"), "{}", outcome.stdout);
         assert!(outcome.stderr.contains("Operation not permitted"), "{}", outcome.stderr);
@@ -97,7 +97,7 @@ fn each_export_has_its_device() {
     }
     let place = Place::new();
     let (server, devices) =
-        place.serve_devices("--export a=custom,size=64MiB --export b=custom,size=32MiB --store b=pattern", 2);
+        place.serve_devices("--export a=custom,size=64MiB --export b=custom,size=32MiB --backing b=pattern", 2);
     let mut sizes: Vec<String> = devices.iter().map(|device| tool("blockdev", &["--getsize64", device])).collect();
     sizes.sort();
     assert_eq!(sizes, ["33554432\n", "67108864\n"]);

@@ -35,7 +35,7 @@ impl Trial {
     }
 
     fn serve(&self) -> super::common::Running {
-        self.place.serve(&format!("{} --store file:{}", self.words, self.scratch.text("disk")))
+        self.place.serve(&format!("{} --backing file:{}", self.words, self.scratch.text("disk")))
     }
 
     fn client(&self) -> Client {

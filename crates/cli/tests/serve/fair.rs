@@ -70,7 +70,7 @@ fn holes_cost_what_is_read_of_them_and_nothing_when_they_are_skipped() {
     let (place, scratch) = (Place::new(), Scratch::new());
     scratch.sparse("disk", 64 << 20);
     for store in ["memory".to_owned(), format!("file:{}", scratch.text("disk"))] {
-        let serve = || place.serve(&format!("{SLOW} --store {store}"));
+        let serve = || place.serve(&format!("{SLOW} --backing {store}"));
         let uri = place.uri("");
         let all_read = 8.0 * f64::from(1 << 20) / SLOW_BYTES_PER_SEC;
         timed(&format!("serve::fair::holes_cost_what_is_read_of_them, {store}"), || {

@@ -91,8 +91,8 @@ fn clients_that_never_read_stay_within_the_limit() {
     let (file, image) = (scratch.sparse("disk", 64 * MIB), scratch.sparse("image", 64 * MIB));
     let limit = 256;
     let mut server = place.serve(&format!(
-        "--export file= --export pattern= --export memory= --export copy= --store file=file:{file} \
-         --store pattern=pattern --store copy=copy:{image} --size memory=1GiB --size pattern=64MiB --memory-limit {limit}MiB"
+        "--export file= --export pattern= --export memory= --export copy= --backing file=file:{file} \
+         --backing pattern=pattern --backing copy=copy:{image} --size memory=1GiB --size pattern=64MiB --memory-limit {limit}MiB"
     ));
     let (socket, exports) = (place.path("s"), ["file", "pattern", "memory", "copy"]);
     let mut deaf: Vec<Deaf> =
@@ -137,7 +137,7 @@ fn rate(socket: &Path, depth: u64, length: u32) -> f64 {
 fn a_client_keeps_its_throughput_beside_a_hundred_that_never_read() {
     let (place, scratch) = (Place::new(), Scratch::new());
     let file = scratch.sparse("disk", 64 * MIB);
-    let _server = place.serve(&format!("--store file:{file} --memory-limit 256MiB"));
+    let _server = place.serve(&format!("--backing file:{file} --memory-limit 256MiB"));
     let socket = place.path("s");
     for (depth, length) in [(16, 4096), (8, 256 << 10)] {
         timed("a_client_keeps_its_throughput_beside_a_hundred_that_never_read", || {

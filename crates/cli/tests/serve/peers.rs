@@ -11,7 +11,7 @@ fn nbdinfo_sees_the_volume_as_it_is() {
     require!(NbdTools);
     let place = Place::new();
     let _server =
-        place.serve(&format!("{FAST} --export disk=hdd/7200rpm --export code=custom,size=1GiB --store code=pattern"));
+        place.serve(&format!("{FAST} --export disk=hdd/7200rpm --export code=custom,size=1GiB --backing code=pattern"));
     let info = Json::read(&tool("nbdinfo", &["--json", &place.uri("")]));
     assert_eq!(info.whole("exports/0/export-size"), 64 << 20);
     assert_eq!(info.text("exports/0/description"), FAST);
@@ -124,7 +124,7 @@ fn libnbd_agrees_on_everything_that_is_offered() {
 fn read_only_exports_are_read_by_many_clients_and_written_by_none() {
     require!(NbdPython);
     let place = Place::new();
-    let server = place.serve("gcp/hyperdisk-ml,size=64GiB --read-only --store random --seed 4");
+    let server = place.serve("gcp/hyperdisk-ml,size=64GiB --read-only --backing random --seed 4");
     let said = python(
         &place.uri(""),
         &format!(

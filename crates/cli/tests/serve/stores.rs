@@ -9,13 +9,13 @@ fn files_keep_what_was_written_and_images_do_not() {
     let (place, scratch) = (Place::new(), Scratch::new());
     let file = scratch.text("disk");
     let write = "qemu-io -f raw -c 'write -P 0xcd 1M 64k' -c flush \"$uri\"";
-    place.serve_while(&format!("custom,size=4MiB --store file:{file}"), write).expect_code(0);
+    place.serve_while(&format!("custom,size=4MiB --backing file:{file}"), write).expect_code(0);
     let written = std::fs::read(&file).unwrap();
     assert_eq!(written.len(), 4 << 20);
     assert!(written[1 << 20..][..64 << 10].iter().all(|byte| *byte == 0xcd));
     let over = "qemu-io -f raw -c 'write -P 1 0 2M' -c 'read -P 1 0 2M' -c 'read -P 0 2M 2M' \"$uri\"";
     for manner in ["", " --direct"] {
-        place.serve_while(&format!("--store copy:{file}{manner}"), over).expect_code(0);
+        place.serve_while(&format!("--backing copy:{file}{manner}"), over).expect_code(0);
         assert!(std::fs::read(&file).unwrap() == written, "the image was changed");
     }
 }
@@ -25,7 +25,7 @@ fn a_file_with_a_model_is_read_as_it_is() {
     require!(NbdTools);
     let (place, scratch) = (Place::new(), Scratch::new());
     let data = noise(&scratch.path("disk"), 1 << 20);
-    let line = format!("custom,size=1MiB --read-only --store file:{}", scratch.text("disk"));
+    let line = format!("custom,size=1MiB --read-only --backing file:{}", scratch.text("disk"));
     place.serve_while(&line, &format!("nbdcopy \"$uri\" {}", place.text("out"))).expect_code(0);
     assert!(std::fs::read(place.path("out")).unwrap() == data);
 }
@@ -34,7 +34,7 @@ fn a_file_with_a_model_is_read_as_it_is() {
 fn each_export_has_the_store_that_is_named_for_it() {
     require!(NbdPython);
     let place = Place::new();
-    let _server = place.serve("--export a= --export b= --size 1MiB --size b=2MiB --store b=pattern");
+    let _server = place.serve("--export a= --export b= --size 1MiB --size b=2MiB --backing b=pattern");
     assert_eq!(
         python(&place.uri("b"), "print(h.get_size(), h.pread(16, 4096).hex())"),
         "2097152 00000000000010000000000000001008\n"

@@ -16,8 +16,8 @@ fn refused(line: &str, code: i32) -> String {
 
 #[test]
 fn all_wrong_words_are_told_at_once_with_place_and_remedy() {
-    let line = "gcp/pd-ssdd --export foo --store b=patern --store c=zero --size 0 --faults eio=3 --listen 0.0.0.0:1 \
-                --listen x --memory-limit 5 --metrics 10.0.0.1:80 --way 5";
+    let line = "gcp/pd-ssdd --export foo --backing b=patern --backing c=zero --size 0 --faults eio=3 --listen 0.0.0.0:1 \
+                --listen x --memory-limit 5 --metrics 10.0.0.1:80 --round-trip 5";
     let said = refused(line, 2);
     let expected = "\
 error[serve]: `foo` names no export
@@ -38,7 +38,7 @@ error[serve]: `foo` names no export
         "`x` is no address with a port",
         "--memory-limit=5",
         "`5` has no unit",
-        "write, for example, --way 20us",
+        "write, for example, --round-trip 20us",
         "other hosts can reach 10.0.0.1:80",
         "fathom: 11 errors; nothing was touched",
     ] {
@@ -54,14 +54,14 @@ fn sizes_have_to_be_known_and_to_agree() {
     assert!(said.contains("how large is the export? Nothing says it") && said.contains("--size 10GiB"), "{said}");
     let said = refused("--export a= --export b= --size a=1GiB", 2);
     assert!(said.contains("how large is the export `b`?") && said.contains("--size b=10GiB"), "{said}");
-    let said = refused(&format!("custom,size=1MiB --store file:{file}"), 2);
+    let said = refused(&format!("custom,size=1MiB --backing file:{file}"), 2);
     for part in ["it has 2 MiB (2097152 bytes)", "the volume has 1 MiB", "size=2048KiB", "truncate -s 1048576"] {
         assert!(said.contains(part), "`{part}` is missing from:\n{said}");
     }
-    let said = refused(&format!("--size 1MiB --store copy:{file}"), 2);
+    let said = refused(&format!("--size 1MiB --backing copy:{file}"), 2);
     assert!(said.contains("leave --size out"), "{said}");
-    assert!(refused(&format!("--store copy:{none}"), 2).contains("there is no such image"));
-    assert!(refused(&format!("--store file:{none}"), 2).contains("how large is the export?"));
+    assert!(refused(&format!("--backing copy:{none}"), 2).contains("there is no such image"));
+    assert!(refused(&format!("--backing file:{none}"), 2).contains("how large is the export?"));
     assert!(refused("custom,size=1MiB --size 2MiB", 2).contains("says how large it is"));
     assert!(!scratch.path("none").exists());
 }
@@ -70,10 +70,10 @@ fn sizes_have_to_be_known_and_to_agree() {
 fn two_exports_never_write_to_one_file() {
     let scratch = Scratch::new();
     let file = scratch.sparse("disk", 1 << 20);
-    let said = refused(&format!("--export a= --export b= --store file:{file}"), 2);
+    let said = refused(&format!("--export a= --export b= --backing file:{file}"), 2);
     assert!(said.contains("the exports `a` and `b` would write to one file"), "{said}");
     let place = Place::new();
-    place.serve_while(&format!("--export a= --export b= --read-only --store file:{file}"), "true").expect_code(0);
+    place.serve_while(&format!("--export a= --export b= --read-only --backing file:{file}"), "true").expect_code(0);
     let twice = refused("--export a=custom --export a=custom", 2);
     assert!(twice.contains("there are two exports `a`"), "{twice}");
 }

@@ -9,7 +9,7 @@ use super::figures::{self, holds, limit, name, price, provisioned, size, split, 
 use crate::sheet::{Sheet, Style};
 use crate::volume_terms::amount;
 
-/// How many volumes a reason for refusal names without `--explain`.
+/// How many volumes a reason for refusal names without `--show-math`.
 const NAMED: usize = 6;
 /// Columns before the text of a labelled line.
 const INDENT: usize = 10;
@@ -323,7 +323,7 @@ impl PlanText {
         if names_all {
             self.each_missing(candidates());
         } else if is_cut {
-            self.sheet.line("  --explain names all, with their limits");
+            self.sheet.line("  --show-math names all, with their limits");
         }
     }
 
@@ -348,7 +348,7 @@ impl PlanText {
             _ => String::new(),
         };
         if !shows_arithmetic {
-            note.push_str(" --explain shows the arithmetic and its sources.");
+            note.push_str(" --show-math shows the arithmetic and its sources.");
         }
         self.sheet.gap();
         for line in figures::scope(&plan.need, &plan.candidates) {

@@ -288,7 +288,7 @@ pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
         lines.push(format!("{disturbed} {probes} slower than those before and after {them} and {they} not count."));
     }
     match sweep.end {
-        Some(End::Budget) => lines.push("The interval is wider than asked for: allow more --budget.".into()),
+        Some(End::Budget) => lines.push("The interval is wider than asked for: allow more --time-limit.".into()),
         Some(End::Enough) => {
             lines.push("The interval is wider than asked for, and more probes would not make it narrower.".into());
         }
