@@ -2,14 +2,15 @@
 
 #![no_main]
 
-use analyse::gate::Expectation;
+use analyse::gate::{Bench, Expectation};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     match Expectation::parse(text) {
         Ok(expectation) => {
             assert_eq!(Expectation::parse(&expectation.to_string()), Ok(expectation.clone()));
-            let _ = expectation.judge(&record::Run::default(), &[], Some(&record::Run::default()));
+            let run = record::Run::default();
+            let _ = expectation.judge(&Bench { runs: &[(&run, &[])], baseline: &[&run], comparison: None });
         }
         Err(fault) => {
             assert!(text.get(fault.at.clone()).is_some(), "{fault:?}");
