@@ -69,7 +69,8 @@ fn keep(root: &Path, name: &str, outcome: &Value) -> Result<()> {
 }
 
 fn build(root: &Path) -> Result<PathBuf> {
-    let status = Command::new("cargo").args(["build", "--profile", "dist", "--bin", "fathom"]).current_dir(root).status()?;
+    let status =
+        Command::new("cargo").args(["build", "--profile", "dist", "--bin", "fathom"]).current_dir(root).status()?;
     ensure!(status.success(), "the build failed");
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     Ok(folder.join("dist/fathom"))
