@@ -28,7 +28,7 @@ pub enum Code {
     UnitsMixed,
     /// Averages since the host was started, and so of no load in particular.
     SinceBoot,
-    /// Reads came back before the volume could answer: blocks that nobody wrote, or a cache.
+    /// Reads came back before the volume could answer: blocks that were never written, or a cache.
     UnwrittenBlocks,
     /// More than the volume can give at all.
     AboveExpectation,

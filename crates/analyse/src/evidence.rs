@@ -361,6 +361,6 @@ pub enum Source {
     Printed,
     /// `iostat`.
     Iostat,
-    /// What somebody claims.
+    /// A claim.
     Claim,
 }

@@ -94,7 +94,7 @@ pub fn explain_together(
 /// question is not asked again.
 fn settle(findings: &mut Vec<Finding>) {
     let has = |code: Code| findings.iter().any(|finding| finding.code == code);
-    // The page cache is why reads were fast: nothing is known of blocks that nobody wrote.
+    // The page cache is why reads were fast: blocks that were never written do not explain it.
     let cached = has(Code::PageCacheMeasured);
     if findings.iter().any(answers) {
         findings.retain(|finding| !asks(finding));

@@ -1,4 +1,4 @@
-//! What is known of a load and of what came of it, whoever told it: a run, a device's counters, somebody's words.
+//! What is known of a load and of what came of it, from any source: a run, device counters, a claim.
 
 use record::{
     Claim, Claimed, ClaimedKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind, JobResult, Kind, Measured, Run,
@@ -212,7 +212,7 @@ impl Observation {
         }
     }
 
-    /// What somebody claims.
+    /// A claim.
     #[must_use]
     pub fn of_claim(claim: &Claim) -> Self {
         let told = |claimed: &Option<Claimed>| {
@@ -299,7 +299,7 @@ impl Observation {
         }
     }
 
-    /// With what somebody says about the load, where this does not know it: depth, workers, block size, kind.
+    /// With what the user says about the load, where this does not know it: depth, workers, block size, kind.
     #[must_use]
     pub fn completed_by(self, said: &Self) -> Self {
         Self {
@@ -335,7 +335,7 @@ impl Observation {
         self.depth.is_none() && (counted(self.in_flight) || counted(self.iops))
     }
 
-    /// Operations in flight, by whoever knows it best: the device, Little's law, what was asked for.
+    /// Operations in flight, from the best source: the device, Little's law, what was asked for.
     #[must_use]
     pub fn in_flight(&self) -> Option<Known> {
         self.in_flight.or_else(|| self.implied_in_flight()).or(self.depth)

@@ -52,7 +52,7 @@ enum Command {
     /// Settings of the host that hold a device back
     #[command(override_usage = "fathom doctor [OPTIONS] [PATH|DEVICE]...", after_help = DOCTOR_HELP)]
     Doctor(DoctorOptions),
-    /// What limited a result, whoever measured it, and what to change
+    /// What limited a result from any source, and what to change
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
     Explain(crate::explain::args::ExplainOptions),
     /// Which volume for this load, at what price
@@ -129,10 +129,10 @@ Examples:
 
 const EXPLAIN_HELP: &str = "\
 INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+) or that of
-`iostat -x` (text or -o JSON); `-` is standard input. A claim is figures somebody tells: iops, lat
-(or p50, p99, ...), qd, jobs, bs, bw, read, rw, vcpus, time; beside an INPUT it completes what that
-does not know. With --volume the figures are held against a modelled volume, so that its limits are
-named and what another depth would give is told. docs/findings.md describes every finding.
+`iostat -x` (text or -o JSON); `-` is standard input. A claim is a set of figures from any source:
+iops, lat (or p50, p99, ...), qd, jobs, bs, bw, read, rw, vcpus, time; beside an INPUT it adds what
+the input lacks. With --volume the figures are compared with a modelled volume: the limits are
+named, and what another depth would give is computed. docs/findings.md describes every finding.
 
 Examples:
   fathom explain fio.json --volume gcp/hyperdisk-balanced,size=1TiB,iops=160000

@@ -29,7 +29,7 @@ pub(crate) fn ledger() -> Option<PathBuf> {
     runs().ok().map(|runs| runs.with_file_name("own"))
 }
 
-/// The store, for somebody who reads it; `None` where nothing was ever kept.
+/// The store, for reading; `None` where nothing was ever kept.
 ///
 /// # Errors
 ///

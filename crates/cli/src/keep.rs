@@ -1,7 +1,7 @@
 //! The step between a record and its print: what was carried out is kept in the store.
 //!
-//! It is done beside the printing, on a thread of its own, and nobody waits for it longer than [`PATIENCE`]: the store may
-//! be locked by somebody who was stopped, or its disk be slow. What cannot be kept is one warning and fails nothing.
+//! It is done beside the printing, on a thread of its own, which delays the exit by at most [`PATIENCE`]: the store may
+//! be locked by a stopped process, or its disk be slow. What cannot be kept is one warning and fails nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -72,7 +72,7 @@ impl Keepsake {
         let (sender, outcome) = mpsc::channel();
         let root = place.clone();
         let keep = move || {
-            // Nobody listens any more where it took too long.
+            // The receiver is gone where it took too long.
             let _ = sender.send(self.put(root));
         };
         match thread::Builder::new().name("keep".to_owned()).spawn(keep) {

@@ -68,7 +68,7 @@ fn answer((listener, address): (TcpListener, SocketAddr), view: &RunView) -> Opt
             Some(format!("http://{address}/metrics"))
         }
         Err(error) => {
-            tell(&format!("fathom: --metrics: nobody can be answered: {error}\n"));
+            tell(&format!("fathom: --metrics: clients cannot be answered: {error}\n"));
             None
         }
     }

@@ -2,7 +2,7 @@
 
 use store::Retention;
 
-/// How long runs are kept where nobody says.
+/// The default retention of runs.
 const AGE_MS: u64 = 365 * DAY_MS;
 /// How many bytes of them.
 const BYTES: u64 = 4 << 30;

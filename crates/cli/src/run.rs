@@ -98,7 +98,7 @@ struct Taken {
 }
 
 impl Session<'_> {
-    /// All trials in turns, as often as is asked for or until somebody wants it to end. Returns why it ended before.
+    /// All trials in turns, as often as is asked for or until it is interrupted. Returns why it ended before.
     fn all<'t>(&mut self, trials: &'t [Trial], ready: Vec<Prepared<'t>>) -> Option<Exit> {
         let mut ready = ready.into_iter();
         let again = |trial: &'t Trial, round| match trial.ready(round) {

@@ -7,7 +7,7 @@ use live::{Colours, TerminalFeatures};
 /// Colours and width of one of the two output streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
-    /// Whether somebody looks at it.
+    /// Whether it is a terminal.
     pub(crate) interactive: bool,
     /// Whether colours are wanted.
     pub(crate) colour: bool,
@@ -15,7 +15,7 @@ pub(crate) struct Terminal {
     pub(crate) width: usize,
 }
 
-/// Columns assumed where nobody tells.
+/// Default number of columns.
 const WIDTH: usize = 100;
 
 impl Terminal {
@@ -64,7 +64,7 @@ fn width_of_terminal() -> Option<usize> {
     console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns))
 }
 
-/// Tells people something on standard error. That nobody can be told, as standard error is full or closed, must neither
+/// Prints a message on standard error. A standard error that is full or closed must neither
 /// end a run nor lose its results. While the terminal shows a full screen it waits until that is gone.
 ///
 /// Whatever others put into it (names, messages of servers) does nothing to the terminal.

@@ -184,7 +184,7 @@ fn invalidate(path: &str) {
     }
 }
 
-/// The share of a file that is in the page cache, from 0 to 1; `None` where nobody can tell.
+/// The share of a file that is in the page cache, from 0 to 1; `None` where it is unknown.
 fn cached_share(path: &Path) -> Option<f64> {
     let file = files::open(path, Access { read: true, ..Access::default() }).ok()?;
     let resident = probe::resident_bytes(&file).ok()?;

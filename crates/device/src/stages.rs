@@ -180,7 +180,7 @@ impl Stage {
     /// On the worker's thread.
     fn work(&self, worker: &WorkerPlan, sender: &Sender<Message>) {
         let start = || {
-            // Nobody listens only when the run is over anyway; the same holds below.
+            // The receiver is gone only when the run is over; the same holds below.
             let _ = sender.send(Message::Ready);
             self.barrier.wait();
         };

@@ -3,7 +3,7 @@
 use meter::Meter;
 use units::Nanos;
 
-/// Somebody who looks at the meters now and then.
+/// Reads the meters now and then.
 pub trait Watch {
     /// When to look next; also how soon a stop is noticed when nothing completes.
     fn next_look(&mut self, now: Nanos) -> Nanos;
@@ -28,7 +28,7 @@ pub trait Watch {
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos);
 }
 
-/// Nobody looks; a stop is noticed within a quarter of a second.
+/// Reads nothing; a stop is noticed within a quarter of a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

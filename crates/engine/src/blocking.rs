@@ -16,7 +16,7 @@ pub(crate) trait Call {
     ///
     /// # Safety
     ///
-    /// `length` bytes from `start` must be valid for reads and writes and used by nobody else.
+    /// `length` bytes from `start` must be valid for reads and writes and not used elsewhere.
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize;
 }
 
@@ -74,7 +74,7 @@ impl Call for Pread {
 impl Call for Seek {
     #[inline]
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
-        // SAFETY: the caller vouches for the memory; moving the position of an own descriptor harms nobody.
+        // SAFETY: the caller guarantees the memory; moving the position of an own descriptor is harmless.
         unsafe {
             if libc::lseek64(fd, offset, libc::SEEK_SET) < 0 {
                 return -1;
@@ -164,7 +164,7 @@ impl<C: Call> Perform for Blocking<C> {
             Err(errno) => return errno,
         };
         let write = op.kind == Kind::Write;
-        // SAFETY: the span lies within the tag's buffer, which nobody else uses while `buffers` is borrowed.
+        // SAFETY: the span lies within the tag's buffer, which is not used elsewhere while `buffers` is borrowed.
         inline::repeated(|| unsafe { self.call.transfer(fd, write, start, op.length as usize, op.offset as i64) })
     }
 }

@@ -7,7 +7,7 @@
 //! changes them; [`block`] makes devices of served bytes.
 //!
 //! This is the only room with `unsafe`: system calls, mapped memory and rings shared with the kernel cannot be
-//! had without it, and nobody else needs them.
+//! had without it, and no other crate needs them.
 //!
 //! What is *not* here: counting, rating or statistics, jobs and their options, and any decision about what to
 //! issue.

@@ -381,7 +381,7 @@ const GRANTS: [fn(&mut Builder); 3] = [
 
 /// Makes the ring with the best that the kernel grants.
 fn build(setup: &Setup) -> io::Result<IoUring> {
-    // With a submission thread there is nobody to be interrupted, and the kernel refuses the flags about it.
+    // With a submission thread there is no task to be interrupted, and the kernel refuses the flags about it.
     let wanted = if setup.sqpoll { &GRANTS[2..] } else { &GRANTS[..] };
     granted(wanted, |grant| build_with(setup, grant))
 }

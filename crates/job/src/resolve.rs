@@ -64,7 +64,7 @@ impl<'a> Resolver<'a> {
             Self { dialect, sections, first, defaults, after, imposed, plan, diagnostics, errors: 0, inherited: 0 };
         let mut first = Base::default();
         resolver.apply_all(&mut first, &mut options(&around.before).iter());
-        // They are nobody's words: what does not go with them is no slip of the job.
+        // They were not written by the user: what does not go with them is no slip of the job.
         first.given.clear();
         resolver.defaults = first.clone();
         Self { first, ..resolver }

@@ -33,7 +33,7 @@ pub fn is_local(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// Why nobody can listen at an address.
+/// Describes why listening at an address failed.
 pub fn refused(option: &str, address: SocketAddr, error: &Error) -> String {
     let remedy = match error.kind() {
         ErrorKind::AddrInUse => "another program listens there: name another port (0 for any that is free)",
@@ -52,7 +52,7 @@ pub fn listen(address: SocketAddr) -> std::result::Result<TcpListener, String> {
     TcpListener::bind(address).map_err(|error| refused("--metrics", address, &error))
 }
 
-/// How long nobody is let in where one could not be.
+/// How long no client is accepted after one could not be.
 const REST: Duration = Duration::from_millis(500);
 
 /// Sees to everybody who comes, one after the other. Where there is no descriptor for somebody, he comes again at once and
@@ -103,7 +103,7 @@ impl<F: Fn() -> String + Send + Sync + 'static> Desk<F> {
         self.enter(&client);
         let seen_to = Arc::clone(&client);
         let thread = thread().spawn(move || {
-            // Nobody is told of a client that has gone, or never asked.
+            // Nothing is reported of a client that has gone, or never asked.
             let _ = reply(&seen_to, &desk.exposition);
             desk.leave(&seen_to);
         });

@@ -70,7 +70,7 @@ struct Window {
     mixed_sizes: bool,
 }
 
-/// Collects entries until somebody takes them away.
+/// Collects entries until they are taken.
 #[derive(Clone, Debug, Default)]
 pub struct Logs {
     options: LogOptions,

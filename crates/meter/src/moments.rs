@@ -30,7 +30,7 @@ impl Moments {
         self.squares += if n == 1 { square } else { square * u128::from(n) };
     }
 
-    /// Moments from figures that somebody else computed, as an import has them.
+    /// Moments from figures that were computed elsewhere, as an import has them.
     #[must_use]
     pub fn from_figures(count: u64, min: Nanos, max: Nanos, mean_ns: f64, stddev_ns: f64) -> Self {
         if count == 0 {

@@ -18,7 +18,7 @@ pub struct Candidate {
     pub machine: Option<String>,
     /// Which wishes it does not fulfil at its largest; none for one that meets the need.
     pub failures: Vec<Failure>,
-    /// What it costs, all machines together; `None` where nobody says.
+    /// What it costs, all machines together; `None` where it is unknown.
     pub price: Option<Money>,
     /// What holds it back first: the lowest cap under the demand that comes nearest to it.
     pub limit: Option<Cap>,

@@ -7,7 +7,7 @@ use crate::judge::{Judged, burst, jitter_effect, judge, merging_effect};
 use crate::laws::Laws;
 use crate::need::{Demand, Need};
 
-/// Volumes that nobody sells: they are looked at where they are named.
+/// Volumes that are not sold: they are looked at where they are named.
 const NOT_SOLD: [&str; 1] = ["custom"];
 /// Keys of which the least that is enough is bought, in this order, the size before them.
 const PROVISIONED: [&str; 5] = ["iops", "throughput", "network_gbps", "vcpus", "frodo_threads"];

@@ -227,7 +227,7 @@ fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
         column += text.chars().count() + 1;
         part
     });
-    // A comma at the end is nobody's mistake.
+    // A comma at the end is no mistake.
     parts.filter(|part| !part.text.is_empty())
 }
 

@@ -14,14 +14,14 @@ pub struct Environment {
     pub tool: Tool,
     /// The command line, a word each.
     pub command_line: Vec<String>,
-    /// The directory in which it was given; empty where nobody knows.
+    /// The directory in which it was given; empty where it is unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub directory: String,
     /// What everything random was derived from.
     pub seed: Option<u64>,
     /// The host, also where time was virtual.
     pub host: Host,
-    /// Memory of the host in bytes; zero where nobody knows.
+    /// Memory of the host in bytes; zero where it is unknown.
     #[serde(default)]
     pub memory_bytes: u64,
     /// When it began, in milliseconds since 1970, also where time was virtual.

@@ -1,4 +1,4 @@
-//! Whatever somebody has at hand, read by what is in it: our record, fio's output, `iostat -x`.
+//! Any input, recognized by its content: our record, fio's output, `iostat -x`.
 //!
 //! A document that was cut off is refused, even where parts of it are whole: half of an account is not an account.
 //! Only what a program prints for each device at its very end may be missing, for nothing tells that it should be there.

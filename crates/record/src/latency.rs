@@ -22,7 +22,7 @@ pub struct LatencyStats {
     /// Buckets that are not empty, in rising order: index (as [`meter::bucket_of`] gives it) and count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<(usize, u64)>,
-    /// Percentiles that somebody else printed, for want of buckets: per cent and nanoseconds, in rising order.
+    /// Percentiles that another program printed, for want of buckets: per cent and nanoseconds, in rising order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted: Vec<(f64, u64)>,
 }

@@ -11,7 +11,7 @@
 //! Statistics derived from what was counted (a share, a percentile, operations in flight) are methods here, so that
 //! every reader derives them alike.
 //!
-//! What others leave behind is read by [`read_input`], whichever program made it, and what somebody only claims by
+//! What others leave behind is read by [`read_input`], whichever program made it, and what a user claims by
 //! [`Claim`]. Printed figures are rounded; each keeps its resolution, as a [`Quote`] or as a [`Claimed`].
 //!
 //! What is *not* here: files (the caller has the bytes), judgement (`analyse`), and words (`report`).

@@ -78,7 +78,7 @@ pub struct Measured {
     pub first_error: i32,
     /// How many workers are in here.
     pub workers: u32,
-    /// Shares of service times as somebody else printed them; `None` to derive them from histograms.
+    /// Shares of service times as another program printed them; `None` to derive them from histograms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_shares: Option<LatencyShares>,
 }

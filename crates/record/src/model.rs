@@ -71,7 +71,7 @@ pub struct ModelledVolume {
     pub title: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// What somebody who trusts the model should know.
+    /// Limits of the model that users should know.
     pub notes: Vec<String>,
     /// The numbers of the workers that used it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

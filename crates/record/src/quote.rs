@@ -1,4 +1,4 @@
-//! Figures as somebody else printed them, with their resolution: what sums can be checked against.
+//! Figures as another program printed them, with their resolution: what sums can be checked against.
 
 use serde::{Deserialize, Serialize};
 

@@ -36,7 +36,7 @@ pub struct Run {
     /// What modelled volumes have to say; `None` where the run was on real ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
-    /// What somebody else printed of reporting groups and devices; empty for runs of ours.
+    /// What another program printed of reporting groups and devices; empty for runs of ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
     /// How it ended.
@@ -175,7 +175,7 @@ pub struct Host {
     pub hostname: String,
     /// The kernel's version.
     pub kernel: String,
-    /// Processors online; zero where nobody knows.
+    /// Processors online; zero where it is unknown.
     pub cpus: u32,
 }
 
@@ -240,7 +240,7 @@ pub struct JobResult {
     pub probe: Option<Probe>,
     /// What is known of its surroundings.
     pub evidence: Evidence,
-    /// What somebody else printed, with its resolution; empty where figures are exact.
+    /// What another program printed, with its resolution; empty where figures are exact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
 }

@@ -1,4 +1,4 @@
-//! OpenMetrics text, whoever has the figures:
+//! OpenMetrics text of any figures:
 //! <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>.
 
 use std::fmt::Write as _;

@@ -14,7 +14,7 @@ pub trait Clock {
     fn wait_until(&mut self, instant: Nanos);
 }
 
-/// Time that passes only when somebody waits.
+/// Time that passes only when the loop waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Virtual {
     now: Nanos,

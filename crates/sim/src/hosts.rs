@@ -28,7 +28,7 @@ use crate::client::{Buffered, ModelClient, Place};
 #[derive(Debug)]
 pub(crate) struct Hosts {
     caches: Vec<PageCache>,
-    /// Whether somebody is going to look for old dirty pages, by machine.
+    /// Whether a look for old dirty pages is due, by machine.
     alarms: Vec<bool>,
     homes: Vec<Home>,
     cache_clients: Vec<ClientCache>,

@@ -15,7 +15,7 @@ pub struct Ledger {
     next: Nanos,
 }
 
-/// When levels are written down after an instant. It depends on nothing else, so that whoever looks at a simulation, however
+/// When levels are written down after an instant. It depends on nothing else, so that observers of a simulation, however
 /// often, finds the same.
 #[must_use]
 pub fn next_note(now: Nanos) -> Nanos {
@@ -73,7 +73,7 @@ mod tests {
             (now, notes) = (next, notes + 1);
         }
         assert!(notes < 2_500, "{notes}");
-        // Whoever looks in between is sent to the same instants.
+        // Looks in between are sent to the same instants.
         assert_eq!(next_note(Nanos::from_millis(123)), Nanos::from_millis(130));
     }
 }

@@ -35,10 +35,10 @@ pub struct World<C> {
     ledger: Ledger,
 }
 
-/// What somebody does who looks at the volumes at an instant.
+/// What an observer of the volumes does at an instant.
 type Look = Box<dyn FnMut(Nanos, &System)>;
 
-/// Somebody who looks at the volumes while they are used.
+/// An observer of the volumes while they are used.
 struct Onlooker {
     every: Nanos,
     next: Nanos,
@@ -114,12 +114,12 @@ impl<C: Clock> World<C> {
         &self.system
     }
 
-    /// How full the volumes' buckets of credits were, as far as somebody looked.
+    /// How full the volumes' buckets of credits were, as far as it was recorded.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The page cache of a machine, once somebody has gone through one; machines are numbered as in
+    /// The page cache of a machine, once an operation has used one; machines are numbered as in
     /// [`System::homes`].
     pub fn page_cache(&self, machine: usize) -> Option<&PageCache> {
         self.hosts.as_ref()?.cache(machine)
@@ -196,7 +196,7 @@ impl<C: Clock> Target for World<C> {
         done.append(&mut self.at_once);
         loop {
             let mut now = self.clock.now();
-            // Where nobody but the volumes has anything to do, virtual time goes straight to the next end.
+            // Where only the volumes have anything to do, virtual time goes straight to the next end.
             let jumps = C::JUMPS && min > 0 && self.hosts.is_none();
             while let Some((at, id)) = self.system.next_done(if jumps { until } else { now }) {
                 if jumps {
@@ -207,7 +207,7 @@ impl<C: Clock> Target for World<C> {
                     None => self.complete(id, now, done),
                     Some(_) => self.happen_on_hosts(id, now, done),
                 }
-                // Whoever waits for one is asked what is next before the others are handed out: where time is
+                // The worker that waits for one is asked what is next before the others are handed out: where time is
                 // virtual, an event that is taken and another that is entered cost one move in the queue.
                 if min > 0 && done.len() >= enough {
                     return;
@@ -216,7 +216,7 @@ impl<C: Clock> Target for World<C> {
             if min == 0 || done.len() >= enough || now >= until {
                 return;
             }
-            // Machines may have things to do although nobody waits for them.
+            // Machines may have things to do although no worker waits for them.
             if until == Nanos::MAX && self.hosts.as_ref().is_some_and(|hosts| hosts.is_idle()) {
                 return;
             }

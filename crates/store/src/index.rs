@@ -1,6 +1,6 @@
 //! What lists need to know of each folder, so that they need not read them all.
 //!
-//! It is a cache: whoever lists brings it up to date, and it can be removed at any time. A row counts only as long as no
+//! It is a cache: listing brings it up to date, and it can be removed at any time. A row counts only as long as no
 //! file in its folder was touched.
 
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl Index {
         read.unwrap_or_else(|_| Self::of(BTreeMap::new()))
     }
 
-    /// Writes it, unless somebody else works on the store: then it waits for the next list.
+    /// Writes it, unless another process works on the store: then it waits for the next list.
     pub(crate) fn save(&self, store: &Store) -> Result<()> {
         store.check_version()?;
         let Some(_lock) = store.try_lock()? else { return Ok(()) };

@@ -47,7 +47,7 @@ impl Store {
         self.show(&rows, &mut listing);
         let index = Index::of(rows);
         if index != known {
-            // Whoever may not write here lists more slowly, but lists.
+            // Users who may not write here list more slowly.
             let _ = index.save(self);
         }
         Ok(listing)

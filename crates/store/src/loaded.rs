@@ -144,7 +144,7 @@ impl Loaded {
         folder::read_file(&self.folder, &self.entry, name)
     }
 
-    /// The job as it was written, `None` where nobody gave it.
+    /// The job as it was written, `None` where it was not given.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Loaded {
             .map_err(|error| Error::damaged(&self.folder.join(ENVIRONMENT), error.to_string()))
     }
 
-    /// What happened, one JSON document each; nothing where nobody told.
+    /// What happened, one JSON document each; nothing where none were recorded.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::error::{Error, Reason, Result};
 
-/// How long somebody waits who has nothing better to do: a process that was stopped may hold a lock for ever.
+/// How long a command waits for the lock: a process that was stopped may hold a lock for ever.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -34,7 +34,7 @@ impl Lock {
         }
     }
 
-    /// Takes the lock unless somebody holds it.
+    /// Takes the lock unless another process holds it.
     pub(crate) fn try_now(path: &Path) -> Result<Option<Self>> {
         // What a link leads to is no file of the store.
         let flags = OFlags::NOFOLLOW.bits() as i32;

@@ -46,7 +46,7 @@ pub struct Entry {
     /// Which repeat of a series it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<record::Repeat>,
-    /// What was found, in a word; `None` where nobody said.
+    /// What was found, in a word; `None` where it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
     /// Operations per second of all jobs that ran together; of several parts, the most.
@@ -55,7 +55,7 @@ pub struct Entry {
     /// The time within which 99 % of the operations of those jobs had their response, in nanoseconds; that of the worst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_ns: Option<u64>,
-    /// When it came into the store, in milliseconds since 1970; zero where nobody said.
+    /// When it came into the store, in milliseconds since 1970; zero where it is unknown.
     #[serde(default)]
     pub added_unix_ms: u64,
     /// The files in the folder.

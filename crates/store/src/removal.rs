@@ -67,7 +67,7 @@ impl Store {
     ///
     /// Where the store cannot be listed or written to.
     pub fn retain(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<String>> {
-        // From here on nobody can mark a run.
+        // From here on no process can mark a run.
         let _lock = self.lock()?;
         let ids: Vec<String> = self.surplus(retention, now_unix_ms)?.into_iter().map(|entry| entry.id).collect();
         self.remove_under_lock(&ids)?;
@@ -105,7 +105,7 @@ impl Store {
         ids.iter().try_for_each(|id| self.remove_one(&self.root.join(id), id))
     }
 
-    /// Takes the folder out of sight first, so that nobody sees half of it.
+    /// Takes the folder out of sight first, so that no reader sees half of it.
     fn remove_one(&self, folder: &Path, id: &str) -> Result<()> {
         if folder.symlink_metadata().is_err() {
             return Ok(());

@@ -41,12 +41,12 @@ impl Store {
         if !store.root.is_dir() {
             disk::make_private_folder(&store.root)?;
         }
-        // Whoever may not write here has nothing to sweep up either.
+        // A user who may not write here has nothing to remove either.
         let _ = store.sweep();
         Ok(store)
     }
 
-    /// The same store for somebody who waits no longer than this for another process to give its lock back; without it,
+    /// The same store, which waits no longer than this for another process to give its lock back; without it,
     /// for a minute.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {

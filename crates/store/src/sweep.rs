@@ -12,7 +12,7 @@ pub(crate) const REMOVING: &str = ".removing-";
 /// The lock in a folder that is being written; the one who writes holds it.
 pub(crate) const WRITER_LOCK: &str = ".lock";
 
-/// Removes what nobody works on any more. Under the store's lock, so that no folder is without the lock of its writer.
+/// Removes what no process works on any more. Under the store's lock, so that no folder is without the lock of its writer.
 pub(crate) fn sweep(root: &Path) -> Result<()> {
     let listed = root.read_dir().map_err(|error| Error::io(root, "listing", error))?;
     for folder in listed.filter_map(std::io::Result::ok) {

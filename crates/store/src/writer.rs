@@ -22,7 +22,7 @@ use crate::{Kind, Store, disk, id};
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
 /// Writes a run aside. Dropped without [`Writer::finish`], it leaves nothing behind; killed, what it leaves is swept up
-/// by whoever opens the store next.
+/// by the next process that opens the store.
 pub struct Writer {
     store: Store,
     kind: Kind,
@@ -161,7 +161,7 @@ impl Drop for Writer {
     }
 }
 
-/// Makes a folder that nobody else has, not even on another host that shares the file system.
+/// Makes a folder that no other process has, not even on another host that shares the file system.
 fn make_aside(root: &Path) -> Result<PathBuf> {
     loop {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);

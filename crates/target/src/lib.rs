@@ -2,7 +2,7 @@
 //!
 //! [`Target`] has two families of implementers that never meet: `engine` (real devices, real time) and `sim`
 //! (modelled volumes, virtual time). The loop in `drive` is generic over it and compiled once for each.
-//! **The target owns the clock**: nobody else in Fathom knows what time it is.
+//! **The target owns the clock**: nothing else in Fathom reads a clock.
 //!
 //! [`conformance`] is the suite that every implementation passes; [`testing`] has targets for tests.
 //!
@@ -115,7 +115,7 @@ pub trait Target {
         let _ = (tag, begins);
     }
 
-    /// Somebody looks at the run: a target that keeps an account of its course writes it down. Asked a few times a second
+    /// An observer reads the run: a target that keeps an account of its course writes it down. Asked a few times a second
     /// of its own time at most, never between two operations of one instant.
     fn note(&mut self) {}
 

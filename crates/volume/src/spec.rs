@@ -29,7 +29,7 @@ pub struct Spec {
     pub price: Option<Price>,
     /// Limits of its machine that are not known, by name. The model has none in their place.
     pub unknown_limits: Vec<String>,
-    /// What somebody who trusts these numbers should know: assumptions, gaps, contradictions.
+    /// What users of these numbers should know: assumptions, gaps, contradictions.
     pub notes: Vec<String>,
 }
 
@@ -277,7 +277,7 @@ pub enum Behaviour {
 pub struct Latency {
     /// Of each kind of request.
     pub law: PerKind<Law>,
-    /// Reads of blocks that nobody has written yet, where they differ.
+    /// Reads of blocks that were never written, where they differ.
     pub unwritten: Option<Law>,
     /// How much of the volume is written at the start, from 0 to 1.
     pub written_share: f64,

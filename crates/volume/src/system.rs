@@ -38,7 +38,7 @@ pub enum StageKind {
     Station,
 }
 
-/// What one limit or station did to the requests that passed it while somebody was measured whose way leads through it:
+/// What one limit or station did to the requests that passed it while a job was measured whose route leads through it:
 /// [`System::measure`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
@@ -340,7 +340,7 @@ impl System {
         }
     }
 
-    /// Somebody whose requests take the `route`-th attachment is measured from now on (`begins`), or no longer: a ramp is
+    /// A job whose requests take the `route`-th attachment is measured from now on (`begins`), or no longer: a ramp is
     /// over, a job has ended. What limits and stations did is told of the time in which anybody was.
     pub fn measure(&mut self, now: Nanos, route: usize, begins: bool) {
         let Some(route) = self.routes.get(route) else { return };

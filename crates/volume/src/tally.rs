@@ -38,7 +38,7 @@ impl Tally {
         self.open = self.open.saturating_sub(1);
     }
 
-    /// What was counted while somebody was measured, and in how many nanoseconds.
+    /// What was counted while a job was measured, and in how many nanoseconds.
     pub(crate) fn so_far(&self, now: Nanos, counts: Counts) -> (Counts, u64) {
         if self.open == 0 {
             return (self.counts, self.time_ns);

@@ -26,7 +26,7 @@ struct Window {
     open: Vec<bool>,
     /// How many more may be opened.
     room: u32,
-    /// Files that nobody has been told of yet that they are to be closed.
+    /// Files to close that were not reported yet.
     retired: Vec<u32>,
 }
 

@@ -11,7 +11,7 @@ pub(super) const FEW: f64 = 20.0;
 const WIDER: f64 = 2.0;
 /// So much narrower than the room there is, an interval lies within it four times out of five wherever chance puts it.
 const POWER: f64 = 1.43;
-/// So many times as much measuring is asked of nobody: the change is at the threshold.
+/// More measuring than this is never advised: the change is at the threshold.
 const TOO_MUCH: f64 = 100.0;
 
 /// The change from baseline to candidate, in per cent of the baseline.

@@ -27,7 +27,7 @@ use side::{Judged, Part};
 /// How to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Options {
-    /// Changes of less than this matter to nobody, in per cent.
+    /// Changes smaller than this are ignored, in per cent.
     pub threshold_percent: f64,
     /// What blocks of time are drawn by.
     pub seed: u64,

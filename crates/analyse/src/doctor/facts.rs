@@ -277,7 +277,7 @@ pub struct Host {
 /// Who may use io_uring (`Documentation/admin-guide/sysctl/kernel.rst`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rings {
-    /// 0: everybody; 1: the privileged and one group; 2: nobody.
+    /// 0: all users; 1: privileged users and one group; 2: none.
     pub disabled: u64,
     /// Whether this process is privileged or in the group.
     pub member: bool,

@@ -17,7 +17,7 @@ pub struct Bench<'a> {
     pub runs: &'a [(&'a Run, &'a [Verdict])],
     /// The baseline: none, a run or repeats of one. Its findings play no part.
     pub baseline: &'a [&'a Run],
-    /// How the runs compare with the baseline; without it nobody knows what is chance.
+    /// How the runs compare with the baseline; without it noise is unknown.
     pub comparison: Option<&'a Comparison>,
 }
 
@@ -137,7 +137,7 @@ impl Expectation {
         }
     }
 
-    /// The figure in a comparison. Of several jobs together nobody knows what is chance.
+    /// The figure in a comparison. The noise of several jobs together is unknown.
     fn compared<'a>(&self, comparison: Option<&'a Comparison>) -> Option<&'a FigureComparison> {
         let (Bound::OfBaseline(_), Subject::Figure(figure)) = (self.bound, self.subject) else { return None };
         let jobs = &comparison?.jobs;

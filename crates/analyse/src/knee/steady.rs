@@ -106,7 +106,7 @@ pub struct Steady {
     pub drift: Option<Drift>,
 }
 
-/// A change of less than this matters to nobody.
+/// Smaller changes are ignored.
 const SMALL: f64 = 0.05;
 /// How many standard errors make a step. The place of the step is chosen among many, hence so many.
 const STEP_ERRORS: f64 = 6.0;

@@ -1,4 +1,4 @@
-//! What figures say of each other, whoever told them and whatever volume they are of.
+//! Contradictions between figures of any source and any volume.
 
 use crate::observation::Known;
 use crate::{Code, Finding, Observation, Quantity, Remedy, Severity, Source};

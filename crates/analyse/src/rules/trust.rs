@@ -96,7 +96,7 @@ pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
     let device_bytes =
         device_bytes(facts, |disk| (disk.write_ios, disk.write_sectors), |cache| cache.written_back_bytes);
     let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.write.bytes).sum();
-    // Where nobody says whether the page cache was passed, only the devices can tell that it was not.
+    // Where the source does not say whether the page cache was bypassed, only device counters show that it was not.
     let unknown = is_unknown(facts) && device_bytes.is_none();
     if unknown || device_bytes.is_some_and(|bytes| bytes as f64 >= 0.9 * job_bytes as f64) {
         return None;

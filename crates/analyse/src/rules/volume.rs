@@ -330,7 +330,7 @@ pub(super) fn below(case: &Case<'_, '_>) -> Option<Finding> {
     })
 }
 
-/// Reads that come back before the volume could answer: blocks that nobody wrote, or a cache.
+/// Reads that come back before the volume could answer: blocks that were never written, or a cache.
 pub(super) fn too_fast(case: &Case<'_, '_>) -> Option<Finding> {
     let (alone_ns, latency) = (case.volume.alone_ns?, case.seen.latency_ns?);
     let reads = case.seen.read_share.is_some_and(|share| share > 0.5);

@@ -12,7 +12,7 @@ use volume::{Behaviour, Counted, Limit, Scope, Spec, Tolerance, cited_merging, j
 use crate::runners;
 use crate::signals::Signals;
 
-/// Blocks of this many bytes are meant where nobody says.
+/// The block size where none is known, in bytes.
 const BLOCK_BYTES: u32 = 4096;
 
 const GB: u64 = 1_000_000_000;
@@ -48,7 +48,7 @@ impl Expected {
         Expectation {
             volume: self.words.clone(),
             bytes: spec.size.get(),
-            // Where there is no closed form, nobody can say what is too much.
+            // Where there is no closed form, the maximum is unknown.
             burst_iops: prediction.as_ref().map_or(f64::INFINITY, |known| known.burst_iops),
             burst_secs: prediction.as_ref().and_then(Prediction::burst_secs).filter(|secs| secs.is_finite()),
             alone_ns: prediction.filter(|_| constant).map(|known| known.alone.get() as f64),

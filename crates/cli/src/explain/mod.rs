@@ -1,4 +1,4 @@
-//! `fathom explain`: what limited a result, whoever measured it, and what to change.
+//! `fathom explain`: what limited a result, from any source, and what to change.
 
 pub(crate) mod args;
 mod expected;
@@ -147,7 +147,7 @@ fn read_inputs(path: &Path) -> Result<(Vec<Named>, Vec<Diagnostic>), open::Unope
     Ok((named.collect(), unreadable.into_iter().map(left_out).collect()))
 }
 
-/// Explains what was given, until somebody wants it to end.
+/// Explains what was given, until it is interrupted.
 struct Explainer<'a> {
     words: &'a Words,
     /// What completes the inputs.

@@ -35,7 +35,7 @@ impl Page {
         format!("man{}/{}.{}", self.section, self.name, self.section)
     }
 
-    /// Whether somebody means it by `fathom-run`, `run` or `run.1`.
+    /// Whether it is requested by `fathom-run`, `run` or `run.1`.
     fn is_called(&self, name: &str) -> bool {
         let name = name.strip_suffix(&format!(".{}", self.section)).unwrap_or(name);
         name == self.name || self.name.strip_prefix("fathom-") == Some(name)

@@ -135,7 +135,7 @@ pub(super) fn clean() -> Exit {
     if errors.is_empty() { said } else { Exit::Environment }
 }
 
-/// Where devices may have been prepared: they are not found again by whoever sets `XDG_RUNTIME_DIR` in between.
+/// Where devices may have been prepared: they are not found again by a process that sets `XDG_RUNTIME_DIR` in between.
 fn directories() -> Vec<PathBuf> {
     let mut directories: Vec<PathBuf> = places::private_directories().into();
     directories.dedup();

@@ -154,10 +154,10 @@ fn reachable(address: IpAddr) -> String {
     }
 }
 
-/// A directory that nobody else can look into.
+/// A directory that only its owner can read.
 ///
 /// # Errors
-/// Where it cannot be made, or is somebody else's.
+/// Where it cannot be made, or belongs to another user.
 pub(super) fn private_directory() -> Result<PathBuf, String> {
     let user = rustix::process::geteuid().as_raw();
     let [directory, _] = private_directories();
@@ -168,7 +168,7 @@ pub(super) fn private_directory() -> Result<PathBuf, String> {
         }
         _ => {}
     }
-    // What is there may have been put there by somebody who waits for it.
+    // What is there may have been put there by another user, as a trap.
     let facts = std::fs::symlink_metadata(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
         return Err(format!("{} is not a directory of this user alone; {remedy}", directory.display()));

@@ -183,7 +183,7 @@ fn way(given: Option<Nanos>, modelled: bool) -> Way {
 
 /// Descriptors that are not clients'.
 const RESERVED: u64 = 64;
-/// More clients than this are nobody's intention.
+/// More clients than this are a mistake.
 const CLIENTS_MOST: u64 = 65_536;
 
 /// How many clients there may be. The limit of descriptors is raised for them as far as the system lets it be.

@@ -20,7 +20,7 @@ pub(super) struct Statistics {
     listener: Listener,
 }
 
-/// How long a server may take to answer, and somebody who asks to listen.
+/// How long a server may take to answer, and a client to read.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Statistics {
@@ -38,7 +38,7 @@ impl Statistics {
         &self.path
     }
 
-    /// Tells everybody who comes, until the program ends.
+    /// Answers every client, until the program ends.
     ///
     /// # Errors
     /// Where the kernel gives no second descriptor.

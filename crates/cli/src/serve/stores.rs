@@ -60,7 +60,7 @@ impl Manner {
     }
 
     fn plain(&self, wanted: &Wanted, seed: u64, gate: &Gate) -> Result<Box<dyn Store>, String> {
-        // Whoever asks has seen to it that all have one but files that are there.
+        // The caller has made sure that all have one but files that are there.
         let size = wanted.size.unwrap_or_default();
         Ok(match &wanted.store {
             StoreWords::Memory => Box::new(Memory::within(size, self.data.clone())),

@@ -148,7 +148,7 @@ impl<'t> Fields<'t> {
         entries.into_iter().map(|(key, value)| (key.get_ref().to_string(), value)).collect()
     }
 
-    /// Complains of keys that nobody asked for.
+    /// Reports unknown keys.
     pub(super) fn finish(self, faults: &mut Faults) {
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();

@@ -345,7 +345,7 @@ fn is_steady(question: &Question, state: &State, rounds: usize) -> bool {
     question.suite.rounds.as_ref().is_some_and(|of| of.follow.iter().all(steady))
 }
 
-/// Whether no more rounds are to be done after this many: they are steady, or nobody could tell.
+/// Whether no more rounds are to be done after this many: they are steady, or that cannot be determined.
 fn rounds_end(question: &Question, state: &State, rounds: usize) -> bool {
     let Some(of) = &question.suite.rounds else { return true };
     let lost = of.follow.iter().any(|step| followed(question, state, step, rounds).is_none());

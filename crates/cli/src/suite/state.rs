@@ -112,7 +112,7 @@ impl State {
         self.taken.len()
     }
 
-    /// Replaces what was kept, all at once: whoever reads the file sees the whole of one or the other.
+    /// Replaces what was kept, all at once: a reader sees the whole of one or the other.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Lock {
     ///
     /// # Errors
     ///
-    /// Somebody else has it, or the system refuses.
+    /// Another process has it, or the system refuses.
     pub(super) fn take(state: &Path) -> Result<Self, String> {
         let path = beside(state, "lock");
         let cannot = |error: &std::io::Error| {
@@ -196,7 +196,7 @@ fn absolute(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }
 
-/// Where the state of a run is kept where nobody says: one file for each suite, target and volume.
+/// The default place of the state of a run: one file for each suite, target and volume.
 ///
 /// # Errors
 ///

@@ -30,15 +30,15 @@ pub(crate) struct Question {
     pub(crate) real_time: bool,
 }
 
-/// What a sweep does where nobody says anything: the load that providers state their IOPS for.
+/// The default load of a sweep: the load that providers state their IOPS for.
 const DEFAULTS: [(&str, &str); 3] = [("rw", "randread"), ("bs", "4k"), ("direct", "1")];
 /// The name of a job that has none.
 const UNNAMED: &str = "sweep";
-/// The deepest depth where nobody names one.
+/// The default highest depth.
 const DEPTH_MAX: u32 = 4096;
 /// The same on devices: blk-mq queues are seldom deeper.
 const DEVICE_DEPTH_MAX: u32 = 1024;
-/// Seconds for all probes on a device where nobody says otherwise.
+/// The default time limit of all probes on a device, in seconds.
 const BUDGET_S: f64 = 60.0;
 
 impl Question {
@@ -111,7 +111,7 @@ impl Question {
         words.with(settings)
     }
 
-    /// What it is about: its file, its job or, where nobody named one, what it is measured on.
+    /// What it is about: its file, its job or, where it has no name, what it is measured on.
     pub(crate) fn name(&self, plan: &Plan) -> String {
         let name = trial::name_of(&self.jobs, plan);
         let is_unnamed = name == UNNAMED;

@@ -89,7 +89,7 @@ fn verdict(sweeps: &[Sweep]) -> Option<String> {
     })
 }
 
-/// One search after the other, as many as were begun before somebody wanted it to end.
+/// One search after the other, as many as were begun before it was interrupted.
 fn search_all(benches: &mut [Bench<'_>], signals: &Signals, display: &mut Display) -> Result<Vec<Sweep>, String> {
     let mut sweeps = Vec::new();
     for bench in benches {

@@ -27,7 +27,7 @@ pub struct NbdSetup {
     pub flags: u16,
 }
 
-/// A network block device of the kernel's that nobody else uses.
+/// A free network block device of the kernel.
 #[derive(Debug)]
 pub struct KernelNbd {
     device: File,
@@ -96,7 +96,7 @@ impl KernelNbd {
     }
 }
 
-/// The name of the first device that nobody uses.
+/// The name of the first free device.
 fn free(root: &Path) -> Result<String, Error> {
     let mut numbers: Vec<u32> = reading::names(root, "sys/block")
         .unwrap_or_default()

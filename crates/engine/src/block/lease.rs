@@ -2,7 +2,7 @@
 //!
 //! A device has two files in one directory: a mount point and, beside it, a record, which its process keeps locked. The
 //! kernel takes the lock away when the process ends, however it ends, so that neither a reused process number nor another
-//! container can be mistaken for the owner. Whoever has the lock may tear down; two never do at once. Loop devices are not
+//! container can be mistaken for the owner. The holder of the lock may tear down; two never do at once. Loop devices are not
 //! recorded but looked for: those over this very mount point are ours, whatever their number, and no others.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -93,7 +93,7 @@ impl Lease {
     pub fn tear_down(&self) -> Result<(), Vec<Error>> {
         let mut errors: Vec<Error> =
             self.loop_devices().iter().filter_map(|device| detach_loop(device).err()).collect();
-        // Under a loop device that is in use the mount stays: without it nobody would know whose the device is.
+        // Under a loop device that is in use the mount stays: without it the owner of the device is unknown.
         while errors.is_empty() && self.is_mounted() {
             if let Err(error) = unmount(&self.mount_point(), true) {
                 errors.push(error);

@@ -68,8 +68,8 @@ struct Config {
     reserved: [u64; 8],
 }
 
-/// Makes a loop device over `backing` and gives its path. It stays until [`detach_loop`], whoever ends. Opens and reads
-/// the file, so somebody else has to serve it meanwhile.
+/// Makes a loop device over `backing` and gives its path. It stays until [`detach_loop`]. Opens and reads
+/// the file, so another thread has to serve it meanwhile.
 ///
 /// # Errors
 /// When the host has no loop devices, this user may not make any, or the file cannot be opened.

@@ -107,7 +107,7 @@ impl Way {
 
 /// # Safety
 ///
-/// What a read or write names behind `start` must be valid for it and used by nobody else.
+/// What a read or write names behind `start` must be valid for it and not used elsewhere.
 unsafe fn at_once(fd: RawFd, call: Call, start: *mut u8) -> i32 {
     match call {
         // SAFETY: the caller vouches for the memory.
@@ -132,7 +132,7 @@ unsafe fn at_once(fd: RawFd, call: Call, start: *mut u8) -> i32 {
 
 /// # Safety
 ///
-/// `length` bytes from `start` must be valid for reads and writes and used by nobody else.
+/// `length` bytes from `start` must be valid for reads and writes and not used elsewhere.
 unsafe fn transfer(call: &impl Transfer, fd: RawFd, write: bool, start: *mut u8, length: u32, at: u64) -> i32 {
     // SAFETY: the caller vouches for the memory.
     inline::repeated(|| unsafe { call.transfer(fd, write, start, length as usize, at as i64) })

@@ -30,7 +30,7 @@ pub(super) fn find(file: &File, offset: u64, length: u64, most: usize) -> Result
 /// The next data or hole from `at` on; `end` where there is none before. Filesystems that cannot tell say that everything
 /// is data.
 fn next(fd: RawFd, at: u64, whence: i32, end: u64) -> Result<u64, Errno> {
-    // SAFETY: the call takes no memory; nobody uses the position that it moves.
+    // SAFETY: the call takes no memory; the position that it moves is not used.
     let found = unsafe { libc::lseek64(fd, at as i64, whence) };
     if found >= 0 {
         return Ok((found as u64).min(end));

@@ -45,7 +45,7 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// What a read or write names behind `start` must be valid for it, and used by nobody else until its result is
+    /// What a read or write names behind `start` must be valid for it, and not used elsewhere until its result is
     /// collected.
     pub(super) unsafe fn push(&mut self, slot: u32, call: Call, fd: RawFd, start: *mut u8) {
         // The registered file is that of reads and writes.

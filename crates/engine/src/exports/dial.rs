@@ -27,7 +27,7 @@ const TCP_PATIENCE_MS: i32 = 30_000;
 ///
 /// # Errors
 ///
-/// When nobody listens there, or the other side refuses, breaks the protocol or takes too long.
+/// When no server listens there, or the other side refuses, breaks the protocol or takes too long.
 pub(super) fn open(uri: &Uri, structured: bool, patience: Duration) -> Result<Connection, Error> {
     let until = Instant::now() + patience;
     match shake_hands(uri, handshake(uri, structured), until) {
@@ -51,7 +51,7 @@ fn shake_hands(uri: &Uri, mut hands: ClientHandshake, until: Instant) -> Result<
     let (mut input, mut output) = (Vec::new(), Vec::new());
     loop {
         let advanced = hands.advance(&input, &mut output);
-        // What was written is to be sent also where the handshake has failed; then nobody waits for it.
+        // What was written is to be sent also where the handshake has failed; then it is not waited for.
         let sent = send(&socket, &mut output, until);
         let (consumed, step) = advanced.map_err(Failure::Unwilling)?;
         sent.map_err(Failure::Lost)?;
@@ -80,7 +80,7 @@ fn receive(socket: &Socket, input: &mut Vec<u8>, until: Instant) -> io::Result<(
     socket.limit(left(until)?)?;
     let mut room = [0u8; 4096];
     let part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
-    // SAFETY: the one part names `room`, which outlives the call and is used by nobody else.
+    // SAFETY: the one part names `room`, which outlives the call and is not used elsewhere.
     let received = unsafe { socket.receive(&[part], Wait::Yes) };
     match received {
         Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -89,7 +89,7 @@ fn receive(socket: &Socket, input: &mut Vec<u8>, until: Instant) -> io::Result<(
     Ok(())
 }
 
-/// A signal is no reason to give up: whoever it tells to end will see to it afterwards.
+/// A signal is no reason to give up: the thread that has to end does so afterwards.
 fn uninterrupted(moved: io::Result<usize>) -> io::Result<usize> {
     match moved {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
@@ -141,7 +141,7 @@ fn connect_unix(name: &[u8], until: Instant) -> io::Result<Socket> {
     if file < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and belongs to nobody else.
+    // SAFETY: the descriptor is new and has no other owner.
     let file = unsafe { OwnedFd::from_raw_fd(file) };
     let number = file.as_raw_fd();
     let socket = Socket::new(file);

@@ -50,14 +50,14 @@ pub struct Export {
 ///
 /// # Errors
 ///
-/// When the address is none, nobody answers there, or the export is refused.
+/// When the address is none, no server answers there, or the export is refused.
 pub fn look(uri: &str) -> Result<Export, Error> {
     let connection = dial::open(&parse(uri)?, true, PATIENCE)?;
     connection.socket.leave();
     Ok(Export::of(&connection.served))
 }
 
-/// Connects for somebody who knows simple replies alone and speaks for himself from then on, without any limit of time:
+/// Connects for a caller that knows only simple replies and takes over the connection, without any limit of time:
 /// the kernel.
 ///
 /// # Errors

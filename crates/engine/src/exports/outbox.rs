@@ -65,7 +65,7 @@ impl Outbox {
     pub(super) fn send(&mut self, socket: &Socket) -> io::Result<()> {
         while self.gone < self.parts.len() {
             let end = self.parts.len().min(self.gone + PARTS_MOST);
-            // SAFETY: heads stay in their places as long as `self`, and whoever pushed a payload vouched for it.
+            // SAFETY: heads stay in their places as long as `self`, and the caller that pushed a payload guaranteed it.
             match unsafe { socket.send(&self.parts[self.gone..end], Wait::No) } {
                 Ok(sent) => self.advance(sent),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -77,7 +77,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Forgets everything: nobody is there to hear it.
+    /// Forgets everything: the connection is gone.
     pub(super) fn clear(&mut self) {
         self.parts.clear();
         self.gone = 0;

@@ -56,7 +56,7 @@ impl Socket {
     ///
     /// # Safety
     ///
-    /// The parts must name memory that is valid for writes and that nobody else uses.
+    /// The parts must name memory that is valid for writes and not used elsewhere.
     #[inline]
     pub(super) unsafe fn receive(&self, parts: &[libc::iovec], wait: Wait) -> io::Result<usize> {
         let mut message = message(parts);

@@ -55,7 +55,7 @@ pub(crate) struct Nbd {
     /// Tags that wait for their first chance to be sent.
     held: Vec<Tag>,
     slots: Slots,
-    /// Completions that nobody has collected.
+    /// Completions that are not collected yet.
     ready: Vec<Completion>,
     /// Why there is no connection any more, as an error number.
     down: Option<i32>,
@@ -175,7 +175,7 @@ impl Nbd {
         };
         let parts = [libc::iovec { iov_base: place.cast(), iov_len: left }, room];
         let parts = if left == 0 { &parts[1..] } else { &parts[..] };
-        // SAFETY: the room is the inbox's own; the place lies within the buffer of a tag that is in flight, which nobody else
+        // SAFETY: the room is the inbox's own; the place lies within the buffer of a tag that is in flight, which nothing else
         // uses until it is completed.
         let received = unsafe { self.socket.receive(parts, wait) };
         let received = match received {

@@ -10,7 +10,7 @@ use super::mounts::unescaped_bytes;
 use super::signature::Signature;
 use super::{Number, mounts, relations};
 
-/// Something that a device or file carries, or somebody who uses it.
+/// Something that a device or file carries, or a user of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Occupant {
     /// Data with a known signature on the device itself.

@@ -20,7 +20,7 @@ pub fn native_operations(root: &Path) -> Reading<(u64, u64)> {
 /// Who may use io_uring, by `/proc/sys/kernel/io_uring_disabled`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rings {
-    /// 0: everybody; 1: the privileged and one group; 2: nobody.
+    /// 0: all users; 1: privileged users and one group; 2: none.
     pub disabled: u64,
     /// Whether this process is privileged or in the group.
     pub member: bool,

@@ -69,7 +69,7 @@ fn mapped(fd: RawFd, bytes: u64) -> io::Result<u64> {
 
 fn window(fd: RawFd, offset: u64, bytes: usize) -> io::Result<u64> {
     let mut present = vec![0u8; bytes.div_ceil(page_bytes() as usize)];
-    // SAFETY: a new mapping, which nobody reads, touches no memory in use; `present` has a byte for each page of
+    // SAFETY: a new mapping, which is never read, touches no memory in use; `present` has a byte for each page of
     // it, as the second call expects.
     let status = unsafe {
         let base = libc::mmap64(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd, offset as i64);

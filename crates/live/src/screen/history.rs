@@ -8,7 +8,7 @@ pub(super) type Tail = [f32; 3];
 /// What was done in one short interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
-    /// When it ended, in seconds since somebody began to look on.
+    /// When it ended, in seconds since the screen began.
     pub(super) end_s: f64,
     pub(super) span_s: f64,
     /// Operations a second: reads, writes, trims.

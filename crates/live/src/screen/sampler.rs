@@ -153,7 +153,7 @@ pub(super) enum State {
     Waiting,
     Ramp,
     Running,
-    /// It runs, and nobody has heard of it for seconds.
+    /// It runs, and has published nothing for seconds.
     Silent,
     Over,
 }

@@ -50,7 +50,7 @@ pub(super) fn give_back() {
     }
 }
 
-/// Keeps a text until the terminal is given back, if it is taken: nobody could read it now.
+/// Keeps a text until the terminal is given back, if it is taken: it could not be read now.
 pub(super) fn hold(text: &str) -> bool {
     let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
     if taken.is_some() {

@@ -61,7 +61,7 @@ impl Channel {
     pub fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<()> {
         loop {
             return match writev(&self.0, slices) {
-                // Nobody waits for it any more.
+                // The request was aborted.
                 Ok(_) | Err(Errno::NOENT | Errno::NODEV | Errno::CONNABORTED) => Ok(()),
                 Err(Errno::INTR) => continue,
                 Err(errno) => Err(errno.into()),

@@ -125,7 +125,7 @@ impl Reply {
     }
 }
 
-/// The kernel has no more requests than this under way that nobody waits for. Its own choice, 12, would be the depth of
+/// The kernel has no more requests than this in the background. Its own choice, 12, would be the depth of
 /// every queue.
 const MOST_UNDER_WAY: u16 = 1024;
 /// Ten years.

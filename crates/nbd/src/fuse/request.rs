@@ -10,7 +10,7 @@ use crate::store::Operation;
 /// The one file that a mount shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its size in bytes, which nobody can change.
+    /// Its size in bytes, which cannot change.
     pub size: u64,
     /// What programs are told to be the best unit of I/O, and loop devices that of trimming, in bytes; never zero.
     pub block_bytes: u32,
@@ -38,7 +38,7 @@ pub enum Ask<'a> {
     Seek(Seek),
     /// This is sent, and no disk is needed for it.
     Answer(Reply),
-    /// Nobody waits for a word.
+    /// No reply is expected.
     Nothing,
 }
 

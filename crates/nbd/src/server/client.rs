@@ -1,4 +1,4 @@
-//! Whoever asks: somebody on a socket, or the kernel through a mount.
+//! A client: a connection on a socket, or the kernel through a mount.
 
 use std::os::fd::BorrowedFd;
 

@@ -414,7 +414,7 @@ impl Connection {
         (self.is_owed() || self.wanted > 0) && self.account.is_overdue(now, self.moved, self.turn)
     }
 
-    /// Parts, and gives back what was lent: nobody will read it.
+    /// Parts, and gives back what was lent: the client will not read it.
     pub(super) fn abandon(&mut self, desk: &mut Desk) {
         self.socket.end();
         if self.in_flight > 0 {

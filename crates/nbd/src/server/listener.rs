@@ -30,7 +30,7 @@ impl Listener {
     /// Listens at a path that only its owner may use. A socket that a server left there which is gone is replaced.
     ///
     /// # Errors
-    /// Where the path cannot be made, or somebody listens there.
+    /// Where the path cannot be made, or another server listens there.
     pub fn unix(path: &Path) -> io::Result<Self> {
         let file = match bind_unix(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
@@ -58,7 +58,7 @@ impl Listener {
         SocketAddr::try_from(rustix::net::getsockname(&self.file).ok()?).ok()
     }
 
-    /// The same socket once more, for somebody who takes clients from it by himself.
+    /// The same socket once more, for a caller that accepts clients itself.
     ///
     /// # Errors
     /// Where the kernel gives no second descriptor.
@@ -110,7 +110,7 @@ fn bind_unix(path: &Path) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Whether a socket is there at which nobody listens. To connect to a file of any other kind is refused as well.
+/// Whether a socket is there at which no server listens. To connect to a file of any other kind is refused as well.
 fn is_left_over(path: &Path) -> bool {
     let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());

@@ -5,7 +5,7 @@
 //! piece and understood request by request; replies that are due together leave in one system call, their bytes straight
 //! from the store.
 //!
-//! Clients share nothing but the model: one that stops reading, sends half a request or goes away concerns nobody else.
+//! Clients share nothing but the model: one that stops reading, sends half a request or goes away does not affect others.
 
 mod advance_queue;
 mod budget;
@@ -349,7 +349,7 @@ impl Server {
         }
     }
 
-    /// Does not listen until the next snapshot: whoever is not let in knocks on, all the time.
+    /// Does not listen until the next snapshot: a client that is not accepted stays ready all the time.
     fn rest(&mut self, listener: u32) {
         let file = self.listeners[listener as usize].file();
         if self.poll.change(file, Token::Listener(listener), Interest::NONE).is_ok() {
@@ -499,7 +499,7 @@ impl Server {
         }
     }
 
-    /// A client is gone, or has to go. What it asked for is still done, and answered to nobody.
+    /// A client is gone, or has to go. What it asked for is still done, but not answered.
     fn part(&mut self, index: u32) {
         let seat = &mut self.clients[index as usize];
         let Some(mut client) = seat.client.take() else { return };
@@ -513,7 +513,7 @@ impl Server {
         }
     }
 
-    /// Nobody is let in from now on, nothing new is done.
+    /// No client is accepted from now on, nothing new is done.
     fn close(&mut self) {
         self.resting.clear();
         for listener in self.listeners.drain(..) {

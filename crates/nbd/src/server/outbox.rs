@@ -143,7 +143,7 @@ impl Outbox {
         }
     }
 
-    /// Forgets everything: nobody is there to take it.
+    /// Forgets everything: the client is gone.
     pub(super) fn abandon(&mut self, mut give_back: impl FnMut(Loan)) {
         for part in self.parts.drain(..) {
             if let Part::Data(loan) = part {

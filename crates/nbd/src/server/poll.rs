@@ -13,7 +13,7 @@ use units::Nanos;
 pub(super) enum Token {
     /// The server was asked to stop.
     Stop,
-    /// Somebody knocks at a listener.
+    /// A client connects to a listener.
     Listener(u32),
     /// A store has something to tell.
     Store(u32),
@@ -51,7 +51,7 @@ impl Token {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ready {
     pub token: Token,
-    /// Whether nobody is at its other end any longer: told whatever it is watched for, again and again.
+    /// Whether its other end is closed: told whatever it is watched for, again and again.
     pub hung_up: bool,
 }
 

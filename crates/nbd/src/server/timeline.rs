@@ -99,7 +99,7 @@ impl Timeline {
         Some((self.began + due, slot))
     }
 
-    /// How long the server may sleep; `None` for as long as nobody asks anything.
+    /// How long the server may sleep; `None` until the next request.
     pub(super) fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
         let due = self.began + self.system.next_event()?;
         let early = if self.spins() { SPIN_NS } else { self.wake_late.value };

@@ -194,7 +194,7 @@ impl Session {
     /// Tells the other side that nothing follows.
     pub(super) fn end(&mut self, file: &OwnedFd) {
         self.0.send_close_notify();
-        // Whoever does not take it sees the end of the connection instead.
+        // A client that does not read it sees the end of the connection instead.
         let _ = self.drain(file);
     }
 

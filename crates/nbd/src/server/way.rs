@@ -45,7 +45,7 @@ pub fn measure_way() -> std::io::Result<Nanos> {
     Ok(rounds[ROUNDS / 2])
 }
 
-/// Answers until nobody asks any longer.
+/// Answers until the client is gone.
 fn echo(mut far: UnixStream) {
     let mut request = [0; REQUEST_BYTES];
     while wait(&far).is_ok() && far.read_exact(&mut request).is_ok() && far.write_all(&[0; REPLY_BYTES]).is_ok() {}

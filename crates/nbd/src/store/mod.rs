@@ -29,7 +29,7 @@ pub use pattern::{Content, Pattern};
 pub use pieces::Pieces;
 pub use pool::Pool;
 
-/// What a store is asked to do. Ranges are within its size: whoever asks has checked that.
+/// What a store is asked to do. Ranges are within its size: the caller has checked that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation<'a> {
     /// Reads; the bytes are had from [`Store::lend`] once it has ended.
@@ -43,7 +43,7 @@ pub enum Operation<'a> {
     Write {
         /// The first byte.
         offset: u64,
-        /// What to write; kept by nobody after the call.
+        /// What to write; not kept after the call.
         data: &'a [u8],
         /// Whether it ends only when the bytes would survive the loss of power (FUA).
         durable: bool,

@@ -25,7 +25,7 @@ impl TransmissionFlags {
     pub const SEND_DF: Self = Self(1 << 7);
     /// A flush on one connection holds for all connections.
     pub const CAN_MULTI_CONN: Self = Self(1 << 8);
-    /// `NBD_CMD_RESIZE` is understood (an extension that nobody here speaks).
+    /// `NBD_CMD_RESIZE` is understood (an extension that is not implemented here).
     pub const SEND_RESIZE: Self = Self(1 << 9);
     /// `NBD_CMD_CACHE` is understood.
     pub const SEND_CACHE: Self = Self(1 << 10);

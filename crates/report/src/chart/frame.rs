@@ -140,7 +140,7 @@ impl Frame<'_> {
         out.line(class, self.at(from), self.at(to));
     }
 
-    /// What is said of a stretch to whoever points anywhere above or below it.
+    /// What is said of a stretch where the pointer is above or below it.
     pub fn column(&self, out: &mut Svg, (from, to): (f64, f64), title: &str) {
         let ((left, _), (right, _)) = (self.at((from, 0.0)), self.at((to, 0.0)));
         out.rect("h", (left, self.top), (right, self.bottom()), title);

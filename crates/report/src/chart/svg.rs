@@ -39,7 +39,7 @@ impl Svg {
         let _ = writeln!(self.text, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{words}</text>");
     }
 
-    /// A path; where `title` is not empty it is shown to whoever points at it.
+    /// A path; where `title` is not empty it is shown under the pointer.
     pub fn path(&mut self, class: &str, d: &str, title: &str) {
         let (start, rest) = (format!("<path class=\"{class}\" d=\"{d}\""), Self::rest("path", title));
         self.element(&(start + &rest));

@@ -127,7 +127,7 @@ fn without_twins(rows: &[FigureComparison]) -> Vec<&FigureComparison> {
         }
         _ => None,
     };
-    // Under a rate it is the response that has a course; what nobody can tell of the service time only hides it.
+    // Under a rate it is the response that has a course; an undecided service time only hides it.
     let is_hidden = |row: &FigureComparison| {
         let (quantity, percent) = (row.figure.quantity, row.figure.quantity.percent());
         let told = |other: &FigureComparison| other.figure.quantity.is_response() && other.change.is_some();

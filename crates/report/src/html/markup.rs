@@ -44,7 +44,7 @@ impl Markup {
         self.text.push_str(&escape(text));
     }
 
-    /// A name that somebody chose: whatever letters it is of, it does not change the order of those around it.
+    /// A name that a user chose: whatever letters it is of, it does not change the order of those around it.
     pub(super) fn name(&mut self, name: &str) {
         if name.is_ascii() {
             return self.text(name);

@@ -23,7 +23,7 @@ impl Table {
 
     /// Writes it, in a box that scrolls where it is wider than the page.
     pub(super) fn write(&self, out: &mut Markup) {
-        // Whoever has no mouse scrolls with keys, which needs the focus.
+        // Users without a mouse scroll with keys, which needs the focus.
         let scroll =
             [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", self.caption.as_str())];
         out.inside("div", &scroll, |out| {

@@ -50,7 +50,7 @@ pub struct Sweep {
     pub end: Option<End>,
     /// The curve.
     pub fit: Fit,
-    /// What holds operations back at the deepest point; `None` where nobody can tell.
+    /// What holds operations back at the deepest point; `None` where it is unknown.
     pub limit: Option<String>,
     /// What is given while credits last.
     pub burst: Option<Burst>,
@@ -69,7 +69,7 @@ pub struct Sweep {
 pub struct Burst {
     /// Operations a second.
     pub iops: f64,
-    /// How long it lasts from the start on; `None` where nobody can tell.
+    /// How long it lasts from the start on; `None` where it is unknown.
     pub seconds: Option<f64>,
 }
 

@@ -100,7 +100,7 @@ fn knee_headline(knee: &Knee, sweep: &Sweep) -> String {
     )
 }
 
-/// Whole from ten on: nobody sets a tenth of an operation.
+/// Whole from ten on: tenths of an operation cannot be set.
 fn depth_words(depth: f64) -> String {
     if depth < 9.95 { significant(depth, 2) } else { grouped(depth.round() as u64) }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use analyse::Code;
 
-/// What somebody who meets a finding wants to know of it.
+/// What a user needs to know of a finding.
 struct Entry {
     /// In a few words.
     title: &'static str,

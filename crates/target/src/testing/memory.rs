@@ -96,7 +96,7 @@ impl Memory {
         }
     }
 
-    /// The bytes of a file, to look at or to change behind the back of whoever uses the target; empty where
+    /// The bytes of a file, to look at or to change without the user of the target; empty where
     /// there is no such file.
     pub fn file(&mut self, index: usize) -> &mut [u8] {
         self.files.get_mut(index).map_or(&mut [], Vec::as_mut_slice)

@@ -113,7 +113,7 @@ pub struct Bounds {
     pub tiers: Vec<f64>,
     /// The only words there are, where it is a word.
     pub choices: Vec<String>,
-    /// Nobody may give it.
+    /// It must not be given.
     pub fixed: bool,
 }
 
@@ -166,7 +166,7 @@ pub enum Origin {
     Asked,
     /// It follows from another key or from the name.
     Implied,
-    /// Nobody said anything.
+    /// Unknown.
     #[default]
     Default,
 }

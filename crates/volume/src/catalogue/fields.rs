@@ -156,7 +156,7 @@ impl<'t> Fields<'t> {
         entries
     }
 
-    /// Complains of keys that nobody asked for.
+    /// Reports unknown keys.
     pub(super) fn finish(self, faults: &mut Faults) {
         for (key, _) in self.entries() {
             let name = key.get_ref().as_ref();

@@ -3,7 +3,7 @@
 //! Each file in `models/` is one provider: sources, tables of machines, types of volumes. Every limit there is a rule
 //! (`min(30 * gib, 60_000)`) that is worked out for the size, the machine and the performance that was asked for, and
 //! stays readable: a [`Limit`](crate::Limit) carries the rule with its numbers and says where it is from. A user's own
-//! file has the same form. What nobody publishes is absent and named, never guessed; what had to be assumed says so.
+//! file has the same form. What is not published is absent and named, never guessed; what had to be assumed says so.
 //!
 //! Rates are worked out in `f64` and rounded down to whole operations or bytes a second.
 

@@ -260,7 +260,7 @@ impl Finder<'_> {
         (bound(&key.least), bound(&key.most))
     }
 
-    /// What the file says of a key that nobody gave must fit together: its bounds, and its default within them.
+    /// What the file says of a key that was not given must fit together: its bounds, and its default within them.
     fn own_range(&mut self, key: &Key, unit: Unit, default: Option<f64>) {
         // A range may follow from what was asked for, and that may be wrong already.
         if self.problems.iter().any(|problem| problem.place == self.asked.text) {

@@ -55,12 +55,12 @@ impl Cache {
         self.held == 0
     }
 
-    /// Whether somebody waits until it is empty.
+    /// Whether a flush waits until it is empty.
     pub(super) fn is_flushing(&self) -> bool {
         !self.flushes.is_empty()
     }
 
-    /// Whether somebody waits for room in it.
+    /// Whether a write waits for room in it.
     pub(super) fn is_short(&self) -> bool {
         !self.waiting.is_empty()
     }

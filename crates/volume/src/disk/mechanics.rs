@@ -113,7 +113,7 @@ impl Mechanics {
         }
     }
 
-    /// Tells somebody that what needs no platters is done.
+    /// Reports that what needs no platters is done.
     fn answer(&self, now: Nanos, id: u32, length: u32, events: &mut Events<'_>) {
         events.done(now + self.drive.interface(length), id);
     }
@@ -198,7 +198,7 @@ impl Mechanics {
         self.wake(end, events);
     }
 
-    /// Serves what passes under the head if it just stays where it is, unless somebody has waited too long. Says
+    /// Serves what passes under the head if it just stays where it is, unless a request has waited too long. Says
     /// whether the head is busy with that.
     fn go_on(&mut self, now: Nanos, events: &mut Events<'_>) -> bool {
         for (origin, may) in self.eligible() {

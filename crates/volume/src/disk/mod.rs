@@ -13,7 +13,7 @@
 //! Random 4 KiB reads: 80 a second with one outstanding, 137 with ten, 181 with 32; within 1 % of
 //! 80.26·*N*^0.2342 for all *N* from 1 to 32. There is no knee: more outstanding requests always give the head something
 //! nearer. Writes that come faster than the platters take them: 181 a second however many wait, since the drive chooses
-//! among what is in its cache. The longest of many reads takes most of a second, because nobody waits for the far ones.
+//! among what is in its cache. The longest of many reads takes most of a second, because the far ones are not waited for.
 //!
 //! The parts are those of C. Ruemmler and J. Wilkes, *An introduction to disk drive modeling*, IEEE Computer 27(3),
 //! 1994, who found seek curve, rotation and cache to be what a model cannot do without, on an HP C2200A and an

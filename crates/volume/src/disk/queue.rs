@@ -11,7 +11,7 @@ use super::geometry::{Geometry, Spot};
 /// A read or a write on its way to the platters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Command {
-    /// Who is told when it is done; `None` where somebody was told already.
+    /// Who is told when it is done; `None` where that was reported already.
     pub(super) answer: Option<u32>,
     /// Whether it writes.
     pub(super) write: bool,

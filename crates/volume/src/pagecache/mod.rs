@@ -45,7 +45,7 @@ pub struct Settings {
     pub dirty_percent: u32,
     /// `vm.dirty_expire_centisecs`: what has been dirty for so long is written.
     pub dirty_expire: Nanos,
-    /// `vm.dirty_writeback_centisecs`: how often somebody looks for what has expired.
+    /// `vm.dirty_writeback_centisecs`: the interval of looks for expired pages.
     pub flusher_every: Nanos,
     /// `max_sectors_kb`: the largest request to a volume.
     pub request_bytes_max: u32,

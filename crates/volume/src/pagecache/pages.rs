@@ -1,6 +1,6 @@
 //! Which pages are in memory, found by device and place, given up in the order of a clock.
 
-/// No page, no transfer, nobody.
+/// No page, no transfer, no waiter.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Its bytes are those of the file; until then it is being read by the transfer in its lower bits.
@@ -9,7 +9,7 @@ pub(super) const UPTODATE: u32 = 1 << 24;
 pub(super) const DIRTY: u32 = 1 << 25;
 /// It is on its way to the volume.
 pub(super) const WRITEBACK: u32 = 1 << 26;
-/// Whoever reaches it has the next window read.
+/// A read that reaches it starts the next window.
 pub(super) const MARK: u32 = 1 << 27;
 /// It was used once.
 const USED: u32 = 1 << 28;

@@ -9,7 +9,7 @@ use super::readahead::Window;
 use super::{Device, Flight, PAGE_BYTES, PageCache, Resumed, Step, Why, key};
 use crate::request::Kind;
 
-/// Somebody waits until a range is written.
+/// A sync waits until a range is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sync {
     op: u32,
@@ -94,7 +94,7 @@ impl PageCache {
         if background < self.dirty_limit() { background } else { self.dirty_limit() / 2 }
     }
 
-    /// Whether a writer may go on: nobody is before it, and the limit is not reached. It may be passed by one write.
+    /// Whether a writer may go on: no other writer is before it, and the limit is not reached. It may be passed by one write.
     fn has_room(&self) -> bool {
         self.held.is_empty() && self.is_below_limit()
     }
@@ -103,7 +103,7 @@ impl PageCache {
         self.dirty_pages + self.writeback_pages < self.dirty_limit()
     }
 
-    /// Whether pages are written although nobody has asked for it by a sync.
+    /// Whether pages are written without a sync.
     fn is_flushing(&self, device: u32) -> bool {
         self.dirty_pages > self.background() || !self.held.is_empty() || self.devices[device as usize].expired > 0
     }

@@ -132,7 +132,7 @@ fn io_uring(host: &Host) -> Finding {
     let missing = matches!(&host.rings, Err(Unread { why: Why::Missing, .. }));
     let finding = Finding::new(Check::IoUring, "");
     if missing && since(RINGS_SINCE) {
-        // The switch came with 6.6; before it everybody may, where the kernel was built with it.
+        // The switch came with 6.6; before it all users may, where the kernel was built with it.
         let finding = finding.found(word("everybody")).case(Case::Unrestricted);
         return if host.filtered { filtered(finding) } else { finding };
     }

@@ -53,7 +53,7 @@ fn queue_spread(disk: &Disk, host: &Host) -> Option<Finding> {
     let online = host.online_cpus.as_ref().ok()?;
     let served: BTreeSet<u32> = queues.iter().flatten().copied().collect();
     let unserved = online.iter().filter(|cpu| !served.contains(cpu)).count() as u64;
-    // Processors that are not there count for nobody.
+    // Processors that do not exist do not count.
     let there = |queue: &Vec<u32>| queue.iter().filter(|cpu| online.contains(cpu)).count() as u64;
     let most = queues.iter().map(there).max().unwrap_or(0);
     let fair = (online.len() as u64).div_ceil(queues.len() as u64);

@@ -5,7 +5,7 @@ use super::super::facts::{Disk, Host, IoLimit, Known, Layer, LayerKind, Subject}
 use super::super::finding::{Case, Change, Finding, State, Value, Want, word};
 use super::judge;
 
-/// The weight of a cgroup that nobody has set one for.
+/// The default weight of a cgroup.
 const WEIGHT_DEFAULT: u64 = 100;
 
 /// Limits that cgroups set on a device, the strictest of each kind. Partitions have none: their disks do.

@@ -112,7 +112,7 @@ pub enum Malformed {
     /// A last chunk that does not say so.
     #[error("a chunk without content is not the last of its reply")]
     NotLast,
-    /// Bytes that nobody asked for.
+    /// Bytes that were not requested.
     #[error("{length} bytes at {offset} are outside of what was read")]
     Outside {
         /// Where.

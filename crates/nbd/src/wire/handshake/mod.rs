@@ -17,7 +17,7 @@ pub const ALLOCATION_CONTEXT: u32 = 1;
 /// The longest data of an option that is looked at, in bytes; with its header of 16, as many bytes as a caller must be
 /// able to hold for [`Handshake::advance`].
 pub const OPTION_DATA_MOST: usize = 64 << 10;
-/// The longest data that is read over so that haggling can go on. Whoever sends more is taken for an attacker.
+/// The longest data that is read over so that haggling can go on. A client that sends more is taken for an attacker.
 const SKIPPED_MOST: usize = 16 << 20;
 /// Options that one client may send, besides [`OPTIONS_PER_EXPORT`] for each export.
 const OPTIONS_MOST: u32 = 256;
@@ -131,7 +131,7 @@ enum Phase {
     Ended,
 }
 
-/// An option whose data nobody looks at, and how it is answered when all of it has passed.
+/// An option whose data are ignored, and how it is answered when all of it has passed.
 #[derive(Clone, Copy, Debug)]
 struct Skip {
     remaining: usize,

@@ -18,7 +18,7 @@ pub(in crate::input) fn read(text: &Text, lines: Range<usize>) -> Result<Iostat,
     while let Some(document) = documents.next() {
         match document {
             Ok(document) => reader.document(line, &document)?,
-            // Text behind documents is nobody's business, unless another one begins there.
+            // Text behind documents is ignored, unless another one begins there.
             Err(_)
                 if !reader.iostat.reports.is_empty()
                     && !body[documents.byte_offset()..].trim_start().starts_with('{') =>

@@ -70,7 +70,7 @@ fn curves<'a>(part: &'a Part<'a>) -> Vec<Curve<'a>> {
     curves
 }
 
-/// The distribution in nines, without points that nobody could tell apart.
+/// The distribution in nines, without points that cannot be told apart.
 fn thinned(latency: &LatencyStats) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let all = latency.distribution();

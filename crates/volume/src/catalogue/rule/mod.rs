@@ -2,7 +2,7 @@
 //!
 //! Numbers (with `_` between digits), words in single quotes, variables, `+ - * /`, comparisons, `and`, `or`,
 //! `if(condition, then, otherwise)`, `either(a, b)` (the first that is known), `min`, `max`, `ceil`, `floor` and
-//! `round`. Arithmetic is in `f64`; who uses a result says how it is rounded. A variable may be absent (a machine that is not named, a figure nobody publishes):
+//! `round`. Arithmetic is in `f64`; who uses a result says how it is rounded. A variable may be absent (a machine that is not named, a figure that is not published):
 //! whatever needs it is absent too, and is never guessed.
 
 mod parse;

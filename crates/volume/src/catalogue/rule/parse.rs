@@ -4,7 +4,7 @@ use units::closest;
 
 use super::{Expr, Fault, Function, Operator};
 
-/// Deeper nesting than this is refused: nobody means it, and the stack is finite.
+/// Deeper nesting than this is refused: it is a mistake, and the stack is finite.
 const DEPTH_MAX: usize = 64;
 
 /// Longer rules are refused: every operator of a chain is a step deeper.
